@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 20, HEADER = 32 };
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t size; /* with the header */
+};
+
+_Static_assert(sizeof(struct arena_chunk) <= HEADER, "chunk header");
+
+void arena_init(struct arena *a)
+{
+    *a = (struct arena){.chunk_size = FIRST_CHUNK};
+}
+
+static void free_chunks(struct arena_chunk *c)
+{
+    while (c) {
+        struct arena_chunk *older = c->older;
+        free(c);
+        c = older;
+    }
+}
+
+void arena_fini(struct arena *a)
+{
+    free_chunks(a->chunks);
+    arena_init(a);
+}
+
+static void use_chunk(struct arena *a, struct arena_chunk *c)
+{
+    a->next = (char *)c + HEADER;
+    a->end = (char *)c + c->size;
+}
+
+void arena_reset(struct arena *a)
+{
+    if (!a->chunks)
+        return;
+    struct arena_chunk *keep = a->chunks;
+    for (struct arena_chunk *c = keep; c; c = c->older)
+        if (c->size > keep->size)
+            keep = c;
+    struct arena_chunk **link = &a->chunks;
+    while (*link != keep)
+        link = &(*link)->older;
+    *link = keep->older;
+    free_chunks(a->chunks);
+    keep->older = NULL;
+    a->chunks = keep;
+    use_chunk(a, keep);
+}
+
+size_t arena_size(const struct arena *a)
+{
+    size_t total = 0;
+    for (const struct arena_chunk *c = a->chunks; c; c = c->older)
+        total += c->size;
+    return total;
+}
+
+static struct arena_chunk *chunk_new(struct arena *a, size_t size)
+{
+    struct arena_chunk *c = mem_alloc(size);
+    c->size = size;
+    c->older = a->chunks;
+    a->chunks = c;
+    return c;
+}
+
+void *arena_grow(struct arena *a, size_t size)
+{
+    if (size > SIZE_MAX - HEADER)
+        mem_array(SIZE_MAX, 2); /* aborts */
+    if (a->chunk_size == 0)
+        a->chunk_size = FIRST_CHUNK;
+    if (size + HEADER > a->chunk_size / 2 && a->chunks) {
+        /* A big one gets a chunk of its own, so that the current one stays in use. */
+        struct arena_chunk *own = chunk_new(a, size + HEADER);
+        return (char *)own + HEADER;
+    }
+    size_t want = a->chunk_size;
+    if (want < size + HEADER)
+        want = size + HEADER;
+    if (a->chunk_size < LARGEST_CHUNK)
+        a->chunk_size *= 2;
+    use_chunk(a, chunk_new(a, want));
+    void *p = a->next;
+    a->next += size;
+    return p;
+}
+
+void *arena_zalloc(struct arena *a, size_t size)
+{
+    void *p = arena_alloc(a, size);
+    return memset(p, 0, size);
+}
+
+void *arena_array_zalloc(struct arena *a, size_t n, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        mem_array(n, size); /* aborts */
+    return arena_zalloc(a, bytes);
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+    char *p = arena_alloc(a, s.n + 1);
+    if (s.n)
+        memcpy(p, s.p, s.n);
+    p[s.n] = '\0';
+    return (struct str){p, s.n};
+}
+
+char *arena_strdup(struct arena *a, const char *cstr)
+{
+    return (char *)arena_str(a, str_from(cstr)).p;
+}
+
+struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_addv(&b, fmt, ap);
+    struct str s = arena_str(a, strbuf_str(&b));
+    strbuf_release(&b);
+    return s;
+}
+
+struct str arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct str s = arena_vprintf(a, fmt, ap);
+    va_end(ap);
+    return s;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Heap allocation that cannot fail: out of memory aborts the process. Whatever an
+ * outsider can size is limited before it reaches these. Release with free().
+ */
+#ifndef DRAY_BASE_MEM_H
+#define DRAY_BASE_MEM_H
+
+#include <stddef.h>
+
+void *mem_alloc(size_t size);
+void *mem_zalloc(size_t size);
+/* n * size, checked for overflow. */
+void *mem_array(size_t n, size_t size);
+void *mem_resize(void *p, size_t n, size_t size);
+char *mem_dup(const void *p, size_t n); /* n bytes and a final NUL */
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/utf8.h"
+
+static bool is_cont(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+unsigned utf8_decode(struct str s, size_t i, uint32_t *cp)
+{
+    const unsigned char *p = (const unsigned char *)s.p + i;
+    size_t left = s.n - i;
+    if (left == 0)
+        return 0;
+    if (p[0] < 0x80) {
+        *cp = p[0];
+        return 1;
+    }
+    if (p[0] >= 0xc2 && p[0] <= 0xdf && left >= 2 && is_cont(p[1])) {
+        *cp = (uint32_t)(p[0] & 0x1f) << 6 | (p[1] & 0x3f);
+        return 2;
+    }
+    if ((p[0] & 0xf0) == 0xe0 && left >= 3 && is_cont(p[1]) && is_cont(p[2])) {
+        uint32_t c =
+            (uint32_t)(p[0] & 0x0f) << 12 | (uint32_t)(p[1] & 0x3f) << 6 | (p[2] & 0x3f);
+        if (c < 0x800 || (c >= 0xd800 && c <= 0xdfff))
+            return 0;
+        *cp = c;
+        return 3;
+    }
+    if ((p[0] & 0xf8) == 0xf0 && left >= 4 && is_cont(p[1]) && is_cont(p[2]) &&
+        is_cont(p[3])) {
+        uint32_t c = (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3f) << 12 |
+                     (uint32_t)(p[2] & 0x3f) << 6 | (p[3] & 0x3f);
+        if (c < 0x10000 || c > 0x10ffff)
+            return 0;
+        *cp = c;
+        return 4;
+    }
+    return 0;
+}
+
+unsigned utf8_encode(uint32_t cp, char out[4])
+{
+    if (cp < 0x80) {
+        out[0] = (char)cp;
+        return 1;
+    }
+    if (cp < 0x800) {
+        out[0] = (char)(0xc0 | cp >> 6);
+        out[1] = (char)(0x80 | (cp & 0x3f));
+        return 2;
+    }
+    if (cp >= 0xd800 && cp <= 0xdfff)
+        return 0;
+    if (cp < 0x10000) {
+        out[0] = (char)(0xe0 | cp >> 12);
+        out[1] = (char)(0x80 | (cp >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (cp & 0x3f));
+        return 3;
+    }
+    if (cp > 0x10ffff)
+        return 0;
+    out[0] = (char)(0xf0 | cp >> 18);
+    out[1] = (char)(0x80 | (cp >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (cp >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (cp & 0x3f));
+    return 4;
+}
+
+bool utf8_valid(struct str s)
+{
+    uint32_t cp;
+    for (size_t i = 0; i < s.n;) {
+        unsigned n = utf8_decode(s, i, &cp);
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+size_t utf8_count(struct str s)
+{
+    uint32_t cp;
+    size_t count = 0;
+    for (size_t i = 0; i < s.n; count++) {
+        unsigned n = utf8_decode(s, i, &cp);
+        i += n ? n : 1;
+    }
+    return count;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One document tree for everything that is read: JSON and YAML, with the place in the
+ * source that each value came from. A tree and all its strings live in one arena and are
+ * immutable once built (builders below fill new trees).
+ *
+ * Maps keep source order and may hold a key twice: the reader reports duplicates through
+ * doc_source.dups, doc_get answers with the last one, as encoding/json does.
+ */
+#ifndef DRAY_DOC_DOC_H
+#define DRAY_DOC_DOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum doc_type {
+    DOC_NULL,
+    DOC_BOOL,
+    DOC_NUMBER, /* its JSON text is kept: quantities and big numbers lose nothing */
+    DOC_STRING,
+    DOC_LIST,
+    DOC_MAP,
+};
+
+/* How a YAML scalar was written; where a column inside it can be computed from. */
+enum doc_style { DOC_PLAIN, DOC_QUOTED, DOC_DOUBLE_QUOTED, DOC_LITERAL, DOC_FOLDED };
+
+struct doc_member;
+
+struct doc {
+    uint8_t type;  /* enum doc_type */
+    uint8_t style; /* enum doc_style */
+    uint16_t spare;
+    uint32_t n;   /* bytes of a string or number, items of a list, members of a map */
+    uint32_t pos; /* byte offset in the source, UINT32_MAX if made by hand */
+    uint32_t spare2;
+    union {
+        bool b;
+        const char *s; /* string, or the number's JSON text; NUL-terminated */
+        struct doc *items;
+        struct doc_member *members;
+    };
+};
+
+struct doc_member {
+    const char *key; /* NUL-terminated; equal known names share one pointer (doc_names) */
+    uint32_t key_len;
+    uint32_t key_pos;
+    struct doc value;
+};
+
+static inline struct str doc_str(const struct doc *d)
+{
+    return (struct str){d->s, d->n};
+}
+static inline struct str doc_key(const struct doc_member *m)
+{
+    return (struct str){m->key, m->key_len};
+}
+static inline bool doc_is_string(const struct doc *d, const char *cstr)
+{
+    return d && d->type == DOC_STRING && str_is(doc_str(d), cstr);
+}
+
+/* Member of a map; NULL when d is NULL, no map, or has no such key. The value may be
+ * null. */
+const struct doc *doc_get(const struct doc *d, const char *key);
+const struct doc *doc_get_str(const struct doc *d, struct str key);
+/* "spec.devices.requests" from map to map. */
+const struct doc *doc_path(const struct doc *d, const char *dotted);
+/* Typed reads: false when absent, null or of another type. */
+bool doc_get_bool(const struct doc *d, const char *key, bool *out);
+bool doc_get_int64(const struct doc *d, const char *key, int64_t *out);
+struct str doc_get_text(const struct doc *d, const char *key); /* STR_NONE if no string */
+bool doc_int64(const struct doc *d,
+               int64_t *out); /* false: fraction, exponent, too big */
+bool doc_uint64(const struct doc *d, uint64_t *out);
+bool doc_double(const struct doc *d, double *out);
+const char *
+doc_type_name(const struct doc *d); /* "string", "list", ... as users say it */
+/* Semantic equality: numbers by value, maps without order. */
+bool doc_equal(const struct doc *a, const struct doc *b);
+
+/* Building. Values are copied into the arena where they are strings. */
+struct doc doc_make_null(void);
+struct doc doc_make_bool(bool b);
+struct doc doc_make_int(struct arena *a, int64_t v);
+struct doc doc_make_string(struct arena *a, struct str s);
+struct doc doc_make_list(void);
+struct doc doc_make_map(void);
+struct doc *doc_append(struct arena *a, struct doc *list, struct doc item);
+/* Sets or replaces. */
+struct doc *doc_set(struct arena *a, struct doc *map, const char *key, struct doc value);
+struct doc *doc_set_str(struct arena *a, struct doc *map, struct str key,
+                        struct doc value);
+bool doc_remove(struct doc *map, struct str key);
+struct doc doc_dup(struct arena *a, const struct doc *d); /* deep */
+
+/* ---- Sources and positions ---- */
+
+struct doc_dup_key {
+    const char *path; /* "spec.devices.requests[0].name" */
+    uint32_t pos;
+};
+
+struct doc_source {
+    const char *name; /* file name, or "-" */
+    struct str text;
+    const struct doc_dup_key *dups; /* keys given twice in one map, in source order */
+    size_t ndups;
+};
+
+struct doc_place {
+    uint32_t line, column; /* from 1; columns count characters */
+};
+
+struct doc_place doc_place(const struct doc_source *src, uint32_t pos);
+/* Place of byte offset inside the text of string d: exact for plain, single-line quoted
+ * and literal scalars; for folded and escaped ones the scalar's own place. */
+struct doc_place doc_place_in(const struct doc_source *src, const struct doc *d,
+                              size_t offset);
+
+/* ---- Readers. Errors are "NAME:LINE:COLUMN: what is wrong". ---- */
+
+enum { DOC_MAX_DEPTH = 200 };
+
+/* One JSON value, nothing but white space after it. src->name and ->text are set by the
+ * caller; text must stay alive while positions are asked for. */
+bool doc_read_json(struct doc_source *src, struct arena *a, struct doc *out,
+                   struct err *e);
+
+/* YAML as kubectl reads it (spec 2.14): a stream of documents, anchors, merge keys, the
+ * boolean and number rules of its library. Empty documents are skipped. */
+struct doc_list {
+    struct doc *v;
+    size_t n;
+};
+bool doc_read_yaml(struct doc_source *src, struct arena *a, struct doc_list *out,
+                   struct err *e);
+/* JSON when the text starts like JSON (also several values after one another), else YAML;
+ * kubectl's own rule. */
+bool doc_read(struct doc_source *src, struct arena *a, struct doc_list *out,
+              struct err *e);
+
+/*
+ * Streaming of large inputs: calls each(ctx, object) for every object of a file; the
+ * items of a List (kind ending in "List", member "items") one by one, never holding more
+ * than one in memory. The object lives in an arena that is reset after each call. Stops
+ * when each returns false (and then returns false with the error that each set).
+ */
+typedef bool doc_each_fn(void *ctx, const struct doc_source *src,
+                         const struct doc *object, struct err *e);
+bool doc_stream(struct doc_source *src, doc_each_fn *each, void *ctx, struct err *e);
+
+/* ---- Writers ---- */
+
+enum doc_json_flags {
+    DOC_JSON_COMPACT = 0,
+    DOC_JSON_INDENT = 1, /* two or four spaces as kubectl -o json: four */
+    DOC_JSON_SORT = 2,   /* keys in byte order */
+};
+void doc_write_json(const struct doc *d, unsigned flags, struct strbuf *out);
+/* Quoting as kubectl -o yaml: keys sorted, strings quoted only where they would read as
+ * something else. */
+void doc_write_yaml(const struct doc *d, struct strbuf *out);
+
+#endif
