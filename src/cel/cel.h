@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CEL, the whole library in five calls: parse, check, estimate, plan, eval.
+ *
+ *   struct cel_issues is = {0};
+ *   struct cel_expr *x = cel_compile(env, text, &arena, &is);      // parse + check
+ *   struct cel_program *p = cel_program_new(env, x, &opts, &e);    // plan
+ *   struct cel_value v = cel_eval(p, activations, &run);           // run.cost, errors as
+ * values
+ *
+ * Nothing here knows Kubernetes objects. A program is immutable and may be shared by
+ * threads; a run belongs to one evaluation at a time.
+ */
+#ifndef DRAY_CEL_CEL_H
+#define DRAY_CEL_CEL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cel/ast.h"
+#include "cel/env.h"
+#include "cel/value.h"
+
+struct cel_issue {
+    int32_t line;   /* from 1; -1 for recursion errors */
+    int32_t column; /* from 1 as printed, in code points */
+    uint32_t pos;   /* byte offset in the text */
+    struct str msg;
+};
+
+struct cel_issues {
+    struct cel_issue *v;
+    uint32_t n;
+};
+
+/* NULL with issues set on failure. The text must outlive the expression. */
+struct cel_expr *cel_parse(const struct cel_env *env, struct str text, struct arena *a,
+                           struct cel_issues *issues);
+bool cel_check(const struct cel_env *env, struct cel_expr *x, struct arena *a,
+               struct cel_issues *issues);
+struct cel_expr *cel_compile(const struct cel_env *env, struct str text, struct arena *a,
+                             struct cel_issues *issues);
+/* "ERROR: <input>:1:5: undeclared reference ...\n | a + b\n | ....^", joined by newlines.
+ */
+void cel_issues_print(const struct cel_issues *issues, struct str text,
+                      struct strbuf *out);
+
+/* Cost estimate of a checked expression (spec 4.7). Saturates at UINT64_MAX. */
+struct cel_range {
+    uint64_t min, max;
+};
+struct cel_range cel_estimate(const struct cel_env *env, const struct cel_expr *x);
+
+struct cel_program_opts {
+    bool track_cost;
+};
+
+struct cel_program;
+/* Takes what it needs from x: x, its text and its arena may go. NULL and an error of
+ * upstream's text ("program instantiation failed: ...") when planning fails. Unchecked
+ * expressions are planned with run-time dispatch by function name. */
+struct cel_program *cel_program_new(const struct cel_env *env, const struct cel_expr *x,
+                                    const struct cel_program_opts *opts, struct err *e);
+void cel_program_free(struct cel_program *p);
+
+/*
+ * State of an evaluation. Init once, use for many evaluations; results point into its
+ * arena, which the caller resets when the results are no longer needed (cel_run_reset).
+ */
+struct cel_run {
+    struct arena arena;
+    uint64_t cost;       /* of the last evaluation */
+    uint64_t cost_limit; /* 0: none */
+    /* Polled every 100 iterations of comprehensions; true interrupts. May be NULL. */
+    bool (*cancelled)(void *ctx);
+    void *cancel_ctx;
+    bool interrupted;
+};
+void cel_run_init(struct cel_run *run);
+void cel_run_fini(struct cel_run *run);
+void cel_run_reset(struct cel_run *run);
+
+/* activations[i] belongs to the i-th variable of the environment. */
+struct cel_value cel_eval(const struct cel_program *p, const void *const *activations,
+                          struct cel_run *run);
+
+/* The slots the program loads of each variable, so that a caller can group equal inputs.
+ * *whole is set if the variable is also used in other ways. */
+uint32_t cel_program_slots(const struct cel_program *p, uint32_t var, int *out,
+                           uint32_t max, bool *whole);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An environment: which functions, macros, types and variables an expression may use, and
+ * the dialect's switches. Immutable once made, shared by threads, made rarely.
+ */
+#ifndef DRAY_CEL_ENV_H
+#define DRAY_CEL_ENV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cel/func.h"
+#include "cel/type.h"
+
+struct cel_run;
+
+/* One constant step below a variable: .name, ["name"], and their optional forms. */
+struct cel_step {
+    struct str key;
+    bool index;    /* ["key"] rather than .key */
+    bool optional; /* .?key or [?"key"] */
+};
+
+/*
+ * How a variable gets its value at run time. "activation" is what cel_eval is given for
+ * it.
+ *
+ * slot() is asked at plan time for a path of constant steps below the variable: it
+ * answers with a number that load() understands, and in *used how many of the steps it
+ * covers, or -1 for a path it has no short way for (then value() and ordinary steps are
+ * used). A load that fails must fail at the last covered step, with the error value the
+ * plain steps would give.
+ */
+struct cel_var_ops {
+    int (*slot)(void *decl, const struct cel_step *steps, unsigned n, unsigned *used);
+    struct cel_value (*load)(const void *activation, int slot, struct cel_run *run);
+    struct cel_value (*value)(const void *activation, struct cel_run *run);
+};
+
+struct cel_var {
+    const char *name; /* may be qualified: "a.b" */
+    const struct cel_type *type;
+    const struct cel_var_ops
+        *ops;   /* NULL: the activation is a const struct cel_value * */
+    void *decl; /* for slot() */
+    /* Bound on the size of a path for the cost estimate: steps as estimate.h describes.
+     */
+    bool (*size)(void *decl, const struct cel_step *steps, unsigned n, uint64_t *max);
+};
+
+enum cel_env_flags {
+    CEL_ENV_HOMOGENEOUS = 1 << 0, /* list and map literals of one type (validator) */
+    CEL_ENV_VALIDATE = 1 << 1,    /* literal durations, timestamps, regular expressions */
+    CEL_ENV_CROSS_NUMERIC = 1 << 2, /* int < double and so on compile */
+    CEL_ENV_OPTIONAL_SYNTAX = 1 << 3,
+    CEL_ENV_FOLD = 1 << 4,       /* fold constants when planning, as the apiserver does */
+    CEL_ENV_BACKQUOTES = 1 << 5, /* a.`b/c` */
+};
+
+struct cel_env_lib {
+    const struct cel_lib *lib;
+    uint8_t since, until; /* of the library as a whole, besides its rows */
+};
+
+struct cel_env_opts {
+    unsigned version; /* minor version; rows with since <= version < until are taken;
+                       * 0: all rows, but none with an until (stored expressions) */
+    const struct cel_env_lib *libs;
+    uint32_t nlibs;
+    const struct cel_var *vars;
+    uint32_t nvars;
+    const struct cel_overload *functions; /* extra declarations (conformance tests) */
+    uint32_t nfunctions;
+    const char *container; /* name resolution prefix, or NULL */
+    unsigned flags;
+    uint32_t max_text;  /* code points; 0: 100,000 */
+    uint32_t max_depth; /* 0: 250 */
+};
+
+struct cel_env;
+
+struct cel_env *
+cel_env_new(const struct cel_env_opts *opts); /* programmer errors abort */
+void cel_env_free(struct cel_env *env);
+
+/* What the checker, planner and estimator look up. NULL: not there. */
+const struct cel_var *cel_env_var(const struct cel_env *env, struct str name);
+const struct cel_type *cel_env_type(const struct cel_env *env, struct str name);
+
+/* An overload with its parsed signature. */
+struct cel_decl {
+    const struct cel_overload *row;
+    const struct cel_type *const *args;
+    uint32_t nargs;
+    const struct cel_type *result;
+    bool generic;      /* mentions a type parameter */
+    cel_cost_fn *cost; /* by overload, else by function; NULL: 1 */
+    uint32_t index;    /* dense in this environment */
+};
+/* All overloads of a function in declaration order (members and globals together). */
+const struct cel_decl *cel_env_function(const struct cel_env *env, struct str name,
+                                        uint32_t *n);
+const struct cel_macro *cel_env_macro(const struct cel_env *env, struct str name,
+                                      bool member, unsigned nargs);
+unsigned cel_env_flags(const struct cel_env *env);
+const char *cel_env_container(const struct cel_env *env);
+
+#endif
