@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front of meson and of the scripts; HACKING.md says what each target is for.
+BUILD ?= build
+GOLDEN = $(BUILD)/tests/golden/dray-golden
+
+all: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	meson setup $(BUILD)
+
+demo: all
+	scripts/demo $(BUILD)/dray
+
+test:
+	scripts/install-deps
+	$(MAKE) all
+	scripts/run-tests $(BUILD)
+
+test-more:
+	scripts/install-deps --more
+	scripts/test-more
+
+golden: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet tests/golden/dray-golden
+	@$(GOLDEN) $(if $(FOLDER),--folder '$(FOLDER)') $(if $(ID),--id '$(ID)') $(ARGS)
+
+bench: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+	@scripts/bench $(BUILD) $(ID)
+
+fuzz:
+	scripts/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
+
+diff: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+	scripts/diff $(BUILD) $(or $(SECONDS),600)
+
+coverage:
+	scripts/coverage
+
+install: all
+	meson install -C $(BUILD)
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all demo test test-more golden bench fuzz diff coverage install clean
