@@ -38,7 +38,7 @@ struct doc {
     uint16_t spare;
     uint32_t n;   /* bytes of a string or number, items of a list, members of a map */
     uint32_t pos; /* byte offset in the source, UINT32_MAX if made by hand */
-    uint32_t spare2;
+    uint32_t cap; /* builders: room for items or members; below n: no more than n */
     union {
         bool b;
         const char *s; /* string, or the number's JSON text; NUL-terminated */
@@ -162,7 +162,8 @@ bool doc_stream(struct doc_source *src, doc_each_fn *each, void *ctx, struct err
 enum doc_json_flags {
     DOC_JSON_COMPACT = 0,
     DOC_JSON_INDENT = 1, /* two or four spaces as kubectl -o json: four */
-    DOC_JSON_SORT = 2,   /* keys in byte order */
+    DOC_JSON_SORT = 2,   /* keys in byte order, each once: of equal ones the last */
+    DOC_JSON_HTML = 4,   /* <, > and & as \u003c and so on, as Go does unless told */
 };
 void doc_write_json(const struct doc *d, unsigned flags, struct strbuf *out);
 /* Quoting as kubectl -o yaml: keys sorted, strings quoted only where they would read as

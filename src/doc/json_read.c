@@ -1,0 +1,687 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "doc/json.h"
+#include "doc/source.h"
+
+/* Maps up to this size are searched for duplicate keys pair by pair. */
+enum { SMALL_MAP = 32, STRING_BLOCK = 16 << 10 };
+
+/* The way from the root to the value being read. */
+struct frame {
+    const struct frame *up;
+    const struct doc_member *member; /* NULL: in a list */
+    uint32_t index;
+    uint32_t depth;
+};
+
+/* ---- Errors ---- */
+
+static bool fail(struct json_reader *r, uint32_t pos, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool fail(struct json_reader *r, uint32_t pos, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    source_fail(r->src, pos, ERR_INVALID, r->err, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+static uint32_t text_end(const struct json_reader *r)
+{
+    return (uint32_t)r->src->text.n;
+}
+
+/* Of the next token, or the end of the text. */
+static uint32_t next_pos(const struct json_reader *r)
+{
+    return r->next < r->index.n ? r->index.at[r->next] : text_end(r);
+}
+
+static bool fail_expected(struct json_reader *r, const char *what)
+{
+    uint32_t pos = next_pos(r);
+    if (json_reader_done(r))
+        return fail(r, pos, "the JSON ends where %s should be", what);
+    char seen[SOURCE_QUOTE_ROOM];
+    return fail(r, pos, "found %s where %s should be", source_quote(r->src, pos, seen),
+                what);
+}
+
+/* Stage one saw an unclosed string or a control character in one; finds which. The text
+ * up to there may hold any bytes. */
+static bool fail_string(struct json_reader *r)
+{
+    struct str t = r->src->text;
+    size_t open = SIZE_MAX;
+    for (size_t i = 0; i < t.n; i++) {
+        unsigned char c = (unsigned char)t.p[i];
+        if (c == '"')
+            open = open == SIZE_MAX ? i : SIZE_MAX;
+        else if (open == SIZE_MAX)
+            continue;
+        else if (c < 0x20)
+            return fail(r, (uint32_t)i,
+                        "a string holds the control character U+%04X; write it as "
+                        "\\u%04x",
+                        c, c);
+        else if (c == '\\')
+            i++;
+    }
+    return fail(r, open == SIZE_MAX ? (uint32_t)t.n : (uint32_t)open,
+                "a string has no closing quote");
+}
+
+/* ---- Strings ---- */
+
+static char *string_room(struct json_reader *r, size_t need)
+{
+    if ((size_t)(r->bytes_end - r->bytes) < need) {
+        size_t left = text_end(r) - r->index.at[r->next - 1] + 16;
+        size_t block = left < STRING_BLOCK ? left : STRING_BLOCK;
+        if (need > block / 4)
+            return arena_alloc(r->arena, need);
+        r->bytes = arena_alloc(r->arena, block);
+        r->bytes_end = r->bytes + block;
+    }
+    return r->bytes;
+}
+
+static void string_done(struct json_reader *r, char *end)
+{
+    /* A long string got memory of its own. */
+    if (end >= r->bytes && end <= r->bytes_end)
+        r->bytes = end;
+}
+
+static uint64_t load8(const char *p)
+{
+    uint64_t w;
+    memcpy(&w, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    w = __builtin_bswap64(w);
+#endif
+    return w;
+}
+
+#define EACH_BYTE(b) (0x0101010101010101u * (uint64_t)(b))
+
+/* High bit set in each zero byte; above the lowest of these there may be false ones. */
+static uint64_t zero_bytes(uint64_t w)
+{
+    return (w - EACH_BYTE(1)) & ~w & EACH_BYTE(0x80);
+}
+
+/* Offset of the first quote or backslash from i on. Stage one made sure of a quote. */
+static size_t plain_end(struct str t, size_t i)
+{
+    for (; i + 8 <= t.n; i += 8) {
+        uint64_t w = load8(t.p + i);
+        uint64_t hit = zero_bytes(w ^ EACH_BYTE('"')) | zero_bytes(w ^ EACH_BYTE('\\'));
+        if (hit)
+            return i + (size_t)__builtin_ctzll(hit) / 8;
+    }
+    while (t.p[i] != '"' && t.p[i] != '\\')
+        i++;
+    return i;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The four digits of a \u escape; -1 when they are not there. */
+static int32_t hex4(struct str t, size_t i)
+{
+    int32_t v = 0;
+    if (i + 4 > t.n)
+        return -1;
+    for (size_t k = i; k < i + 4; k++) {
+        int d = hex_digit(t.p[k]);
+        if (d < 0)
+            return -1;
+        v = v * 16 + d;
+    }
+    return v;
+}
+
+/* A \u escape at *i, just behind its u. Halves of a pair join; a half alone becomes
+ * U+FFFD, as in encoding/json. */
+static bool read_unicode(struct str t, size_t *i, uint32_t *cp)
+{
+    int32_t hi = hex4(t, *i);
+    if (hi < 0)
+        return false;
+    *i += 4;
+    *cp = (uint32_t)hi;
+    if (hi < 0xd800 || hi > 0xdfff)
+        return true;
+    *cp = 0xfffd;
+    if (hi <= 0xdbff && *i + 1 < t.n && t.p[*i] == '\\' && t.p[*i + 1] == 'u') {
+        int32_t lo = hex4(t, *i + 2);
+        if (lo >= 0xdc00 && lo <= 0xdfff) {
+            *cp = 0x10000 + ((uint32_t)(hi - 0xd800) << 10) + (uint32_t)(lo - 0xdc00);
+            *i += 6;
+        }
+    }
+    return true;
+}
+
+/* One escape at *i, just behind its backslash, written to *to. */
+static bool read_escape(struct json_reader *r, size_t *i, char **to)
+{
+    static const char plain[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    struct str t = r->src->text;
+    char c = t.p[*i];
+    if (c == 'u') {
+        uint32_t cp;
+        ++*i;
+        if (!read_unicode(t, i, &cp))
+            return fail(r, (uint32_t)*i - 2, "\\u needs four hexadecimal digits");
+        *to += utf8_encode(cp, *to);
+        return true;
+    }
+    for (const char *p = plain; *p; p += 2)
+        if (*p == c) {
+            *(*to)++ = p[1];
+            ++*i;
+            return true;
+        }
+    return fail(r, (uint32_t)*i - 1, "\\%c is no escape of JSON",
+                c >= 0x20 && c < 0x7f ? c : '?');
+}
+
+/* A byte that is not ASCII at *i: its character is copied, or U+FFFD put for the byte. */
+static void copy_character(struct str t, size_t *i, char **to)
+{
+    uint32_t cp;
+    unsigned len = utf8_decode(t, *i, &cp);
+    if (len == 0) {
+        memcpy(*to, "\xef\xbf\xbd", 3);
+        *to += 3;
+        ++*i;
+        return;
+    }
+    memcpy(*to, t.p + *i, len);
+    *to += len;
+    *i += len;
+}
+
+/* Offset of the quote that closes the string. */
+static size_t closing_quote(struct str t, size_t i)
+{
+    while (t.p[i] != '"')
+        i += t.p[i] == '\\' ? 2 : 1;
+    return i;
+}
+
+/* The string whose opening quote is at pos, escapes and wrong bytes included. */
+static bool read_string_slow(struct json_reader *r, uint32_t pos, struct str *out)
+{
+    struct str t = r->src->text;
+    size_t i = pos + 1, raw = closing_quote(t, i) - i;
+    /* An invalid byte becomes three, no escape grows. */
+    char *start = string_room(r, raw * (r->index.bad_utf8 ? 3 : 1) + 1), *to = start;
+    while (t.p[i] != '"') {
+        if (t.p[i] == '\\') {
+            i++;
+            if (!read_escape(r, &i, &to))
+                return false;
+        } else if ((unsigned char)t.p[i] >= 0x80) {
+            copy_character(t, &i, &to);
+        } else {
+            *to++ = t.p[i++];
+        }
+    }
+    *to = '\0';
+    *out = (struct str){start, (size_t)(to - start)};
+    string_done(r, to + 1);
+    return true;
+}
+
+static bool read_string(struct json_reader *r, uint32_t pos, struct str *out)
+{
+    struct str t = r->src->text;
+    size_t end = plain_end(t, pos + 1);
+    if (t.p[end] == '\\' || r->index.bad_utf8)
+        return read_string_slow(r, pos, out);
+    size_t n = end - pos - 1;
+    char *s = string_room(r, n + 1);
+    memcpy(s, t.p + pos + 1, n);
+    s[n] = '\0';
+    string_done(r, s + n + 1);
+    *out = (struct str){s, n};
+    return true;
+}
+
+/* ---- Keys ---- */
+
+static uint32_t key_slot(const char *p, size_t n)
+{
+    uint64_t first = 0, last = 0;
+    if (n >= 8) {
+        first = load8(p);
+        last = load8(p + n - 8);
+    } else {
+        memcpy(&first, p, n);
+    }
+    uint64_t h = (first ^ n) * 0x9fb21c651e98df25u + last * 0x9e3779b97f4a7c15u;
+    return (uint32_t)((h ^ h >> 32) * 0x9fb21c651e98df25u >> 55) % JSON_KEYS;
+}
+
+static bool read_key_string(struct json_reader *r, uint32_t pos, struct str *key)
+{
+    struct str t = r->src->text;
+    size_t end = plain_end(t, pos + 1), n = end - pos - 1;
+    if (t.p[end] == '\\' || r->index.bad_utf8)
+        return read_string_slow(r, pos, key);
+    const char *p = t.p + pos + 1;
+    struct json_key *k = &r->keys[key_slot(p, n)];
+    if (k->round != r->round || k->n != n || memcmp(k->p, p, n) != 0) {
+        struct str copy;
+        if (!read_string(r, pos, &copy))
+            return false;
+        *k = (struct json_key){copy.p, (uint32_t)n, r->round};
+    }
+    *key = (struct str){k->p, n};
+    return true;
+}
+
+bool json_reader_key(struct json_reader *r, struct str *key, uint32_t *pos)
+{
+    if (json_reader_peek(r) != '"')
+        return fail_expected(r, "a key in double quotes");
+    *pos = r->index.at[r->next++];
+    if (!read_key_string(r, *pos, key))
+        return false;
+    if (json_reader_peek(r) != ':')
+        return fail_expected(r, "the colon behind a key");
+    r->next++;
+    return true;
+}
+
+/* ---- Duplicate keys ---- */
+
+static void path_of(const struct frame *f, struct strbuf *out)
+{
+    if (!f)
+        return;
+    path_of(f->up, out);
+    if (f->member)
+        source_path_key(out, doc_key(f->member));
+    else
+        source_path_index(out, f->index);
+}
+
+static void note_dup(struct json_reader *r, const struct frame *up,
+                     const struct doc_member *m)
+{
+    struct strbuf path = STRBUF_INIT;
+    path_of(up, &path);
+    source_path_key(&path, doc_key(m));
+    if (r->ndups == r->dups_cap) {
+        r->dups_cap = r->dups_cap ? 2 * r->dups_cap : 8;
+        r->dups = mem_resize(r->dups, r->dups_cap, sizeof *r->dups);
+    }
+    r->dups[r->ndups++] =
+        (struct doc_dup_key){arena_str(r->arena, strbuf_str(&path)).p, m->key_pos};
+    strbuf_release(&path);
+}
+
+static bool key_among(const struct doc_member *v, size_t n, const struct doc_member *m)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i].key_len == m->key_len &&
+            (v[i].key == m->key || memcmp(v[i].key, m->key, m->key_len) == 0))
+            return true;
+    return false;
+}
+
+static void find_dups_in_large(struct json_reader *r, const struct frame *up,
+                               const struct doc *map)
+{
+    struct strmap seen = STRMAP_INIT;
+    for (uint32_t i = 0; i < map->n; i++) {
+        bool made;
+        strmap_put(&seen, doc_key(&map->members[i]), &made);
+        if (!made)
+            note_dup(r, up, &map->members[i]);
+    }
+    strmap_release(&seen);
+}
+
+static void find_dups(struct json_reader *r, const struct frame *up,
+                      const struct doc *map)
+{
+    if (map->n > SMALL_MAP) {
+        find_dups_in_large(r, up, map);
+        return;
+    }
+    for (uint32_t i = 1; i < map->n; i++)
+        if (key_among(map->members, i, &map->members[i]))
+            note_dup(r, up, &map->members[i]);
+}
+
+static int by_pos(const void *a, const void *b)
+{
+    const struct doc_dup_key *x = a, *y = b;
+    return (x->pos > y->pos) - (x->pos < y->pos);
+}
+
+void json_reader_dups(struct json_reader *r, struct doc_source *src)
+{
+    struct doc_dup_key *v = NULL;
+    if (r->ndups) {
+        v = ARENA_ARRAY(r->arena, struct doc_dup_key, r->ndups);
+        memcpy(v, r->dups, r->ndups * sizeof *v);
+        qsort(v, r->ndups, sizeof *v, by_pos);
+    }
+    src->dups = v;
+    src->ndups = r->ndups;
+}
+
+/* ---- Scalars ---- */
+
+static size_t digits_len(struct str s, size_t i)
+{
+    size_t from = i;
+    while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+        i++;
+    return i - from;
+}
+
+size_t json_number_len(struct str s)
+{
+    size_t i = s.n && s.p[0] == '-', n = digits_len(s, i);
+    if (n == 0 || (n > 1 && s.p[i] == '0'))
+        return 0;
+    i += n;
+    if (i < s.n && s.p[i] == '.') {
+        n = digits_len(s, i + 1);
+        if (n == 0)
+            return 0;
+        i += 1 + n;
+    }
+    if (i < s.n && (s.p[i] | 0x20) == 'e') {
+        i++;
+        i += i < s.n && (s.p[i] == '+' || s.p[i] == '-');
+        n = digits_len(s, i);
+        if (n == 0)
+            return 0;
+        i += n;
+    }
+    return i;
+}
+
+/* Whether a scalar that looks right up to end really ends there. */
+static bool ends_token(const struct json_reader *r, size_t end)
+{
+    if (end >= next_pos(r))
+        return true;
+    char c = r->src->text.p[end];
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static bool fail_scalar(struct json_reader *r, uint32_t pos)
+{
+    char seen[SOURCE_QUOTE_ROOM];
+    return fail(r, pos, "%s is no value of JSON", source_quote(r->src, pos, seen));
+}
+
+static bool read_number(struct json_reader *r, uint32_t pos, struct doc *out)
+{
+    struct str rest = str_sub(r->src->text, pos, r->src->text.n);
+    size_t n = json_number_len(rest);
+    if (n == 0 || !ends_token(r, pos + n))
+        return fail_scalar(r, pos);
+    char *s = string_room(r, n + 1);
+    memcpy(s, rest.p, n);
+    s[n] = '\0';
+    string_done(r, s + n + 1);
+    *out = (struct doc){.type = DOC_NUMBER, .n = (uint32_t)n, .pos = pos, .s = s};
+    return true;
+}
+
+static bool read_word(struct json_reader *r, uint32_t pos, struct doc *out)
+{
+    static const struct {
+        struct str text;
+        struct doc value;
+    } words[] = {
+        {{"true", 4}, {.type = DOC_BOOL, .b = true}},
+        {{"false", 5}, {.type = DOC_BOOL, .b = false}},
+        {{"null", 4}, {.type = DOC_NULL}},
+    };
+    struct str rest = str_sub(r->src->text, pos, r->src->text.n);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_starts(rest, words[i].text) && ends_token(r, pos + words[i].text.n)) {
+            *out = words[i].value;
+            out->pos = pos;
+            return true;
+        }
+    return fail_scalar(r, pos);
+}
+
+/* ---- Lists and maps ---- */
+
+static bool read_value(struct json_reader *r, const struct frame *up, struct doc *out);
+
+static void push(struct json_reader *r, const struct doc_member *m)
+{
+    if (r->npending == r->pending_cap) {
+        r->pending_cap = r->pending_cap ? 2 * r->pending_cap : 64;
+        r->pending = mem_resize(r->pending, r->pending_cap, sizeof *r->pending);
+    }
+    r->pending[r->npending++] = *m;
+}
+
+char json_reader_peek(const struct json_reader *r)
+{
+    return r->next < r->index.n ? r->src->text.p[r->index.at[r->next]] : '\0';
+}
+
+bool json_reader_more(struct json_reader *r, char closing, bool *more)
+{
+    char c = json_reader_peek(r);
+    if (c != ',' && c != closing)
+        return fail_expected(r, closing == ']' ? "a comma or ]" : "a comma or }");
+    r->next++;
+    *more = c == ',';
+    return true;
+}
+
+static bool read_members(struct json_reader *r, const struct frame *up)
+{
+    struct doc_member m;
+    struct frame here = {up, &m, 0, up ? up->depth + 1 : 1};
+    bool more = true;
+    while (more) {
+        struct str key;
+        if (!json_reader_key(r, &key, &m.key_pos))
+            return false;
+        m.key = key.p;
+        m.key_len = (uint32_t)key.n;
+        if (!read_value(r, &here, &m.value) || !json_reader_more(r, '}', &more))
+            return false;
+        push(r, &m);
+    }
+    return true;
+}
+
+static bool read_map(struct json_reader *r, const struct frame *up, struct doc *out)
+{
+    size_t from = r->npending;
+    *out = (struct doc){.type = DOC_MAP, .pos = r->index.at[r->next - 1]};
+    if (json_reader_peek(r) == '}')
+        r->next++;
+    else if (!read_members(r, up))
+        return false;
+    out->n = (uint32_t)(r->npending - from);
+    if (out->n) {
+        size_t size = out->n * sizeof *out->members;
+        out->members = arena_alloc(r->arena, size);
+        memcpy(out->members, r->pending + from, size);
+    }
+    r->npending = from;
+    find_dups(r, up, out);
+    return true;
+}
+
+static bool read_items(struct json_reader *r, const struct frame *up)
+{
+    struct doc_member m = {0};
+    struct frame here = {up, NULL, 0, up ? up->depth + 1 : 1};
+    bool more = true;
+    for (; more; here.index++) {
+        if (!read_value(r, &here, &m.value) || !json_reader_more(r, ']', &more))
+            return false;
+        push(r, &m);
+    }
+    return true;
+}
+
+static bool read_list(struct json_reader *r, const struct frame *up, struct doc *out)
+{
+    size_t from = r->npending;
+    *out = (struct doc){.type = DOC_LIST, .pos = r->index.at[r->next - 1]};
+    if (json_reader_peek(r) == ']')
+        r->next++;
+    else if (!read_items(r, up))
+        return false;
+    out->n = (uint32_t)(r->npending - from);
+    if (out->n)
+        out->items = arena_alloc(r->arena, out->n * sizeof *out->items);
+    for (uint32_t i = 0; i < out->n; i++)
+        out->items[i] = r->pending[from + i].value;
+    r->npending = from;
+    return true;
+}
+
+static bool read_value(struct json_reader *r, const struct frame *up, struct doc *out)
+{
+    char c = json_reader_peek(r);
+    uint32_t pos = next_pos(r);
+    struct str s;
+    if (json_reader_done(r) || c == ']' || c == '}' || c == ':' || c == ',')
+        return fail_expected(r, "a value");
+    if ((c == '{' || c == '[') && up && up->depth >= DOC_MAX_DEPTH)
+        return fail(r, pos, "lists and maps are nested more than %d deep", DOC_MAX_DEPTH);
+    r->next++;
+    switch (c) {
+    case '{':
+        return read_map(r, up, out);
+    case '[':
+        return read_list(r, up, out);
+    case '"':
+        if (!read_string(r, pos, &s))
+            return false;
+        *out = (struct doc){.type = DOC_STRING,
+                            .style = DOC_DOUBLE_QUOTED,
+                            .n = (uint32_t)s.n,
+                            .pos = pos,
+                            .s = s.p};
+        return true;
+    case '-':
+    case '0' ... '9':
+        return read_number(r, pos, out);
+    default:
+        return read_word(r, pos, out);
+    }
+}
+
+/* ---- The reader ---- */
+
+bool json_reader_init(struct json_reader *r, const struct doc_source *src, struct err *e)
+{
+    *r = (struct json_reader){.src = src, .err = e};
+    if (!source_check_size(src, e))
+        return false;
+    switch (json_index_init(&r->index, src->text.p, src->text.n)) {
+    case JSON_INDEX_OK:
+        return true;
+    case JSON_INDEX_EMPTY:
+        fail(r, text_end(r), "there is no JSON value in it");
+        break;
+    case JSON_INDEX_BAD_STRING:
+        fail_string(r);
+        break;
+    case JSON_INDEX_NO_MEMORY:
+        err_set(e, ERR_LIMIT, "%s: too little memory for a text of %zu bytes", src->name,
+                src->text.n);
+        break;
+    }
+    json_reader_fini(r);
+    return false;
+}
+
+void json_reader_fini(struct json_reader *r)
+{
+    json_index_fini(&r->index);
+    free(r->pending);
+    free(r->dups);
+    r->pending = NULL;
+    r->dups = NULL;
+}
+
+void json_reader_begin(struct json_reader *r, struct arena *a)
+{
+    r->arena = a;
+    r->bytes = r->bytes_end = NULL;
+    r->npending = r->ndups = 0;
+    r->round++;
+}
+
+bool json_reader_value(struct json_reader *r, struct doc *out)
+{
+    return read_value(r, NULL, out);
+}
+
+void json_reader_skip(struct json_reader *r)
+{
+    const char *t = r->src->text.p;
+    size_t depth = 0;
+    do {
+        char c = t[r->index.at[r->next++]];
+        if (c == '{' || c == '[')
+            depth++;
+        else if ((c == '}' || c == ']') && depth)
+            depth--;
+    } while (depth && r->next < r->index.n);
+}
+
+static bool read_one(struct json_reader *r, struct doc *out)
+{
+    if (!json_reader_value(r, out))
+        return false;
+    if (json_reader_done(r))
+        return true;
+    char seen[SOURCE_QUOTE_ROOM];
+    return fail(r, next_pos(r), "found %s behind the end of the JSON value",
+                source_quote(r->src, next_pos(r), seen));
+}
+
+bool doc_read_json(struct doc_source *src, struct arena *a, struct doc *out,
+                   struct err *e)
+{
+    struct json_reader r;
+    struct doc d;
+    if (!json_reader_init(&r, src, e))
+        return false;
+    json_reader_begin(&r, a);
+    bool ok = read_one(&r, &d);
+    if (ok) {
+        json_reader_dups(&r, src);
+        *out = d;
+    }
+    json_reader_fini(&r);
+    return ok;
+}
