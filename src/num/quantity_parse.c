@@ -41,10 +41,10 @@ static const struct {
     uint8_t base;
     int8_t exponent;
 } suffixes[] = {
-    {"", 10, 0},   {"n", 10, -9}, {"u", 10, -6},  {"m", 10, -3},  {"k", 10, 3},
-    {"M", 10, 6},  {"G", 10, 9},  {"T", 10, 12},  {"P", 10, 15},  {"E", 10, 18},
-    {"Ki", 2, 10}, {"Mi", 2, 20}, {"Gi", 2, 30},  {"Ti", 2, 40},  {"Pi", 2, 50},
-    {"Ei", 2, 60},
+    {"", 10, 0},   {"n", 10, -9}, {"u", 10, -6}, {"m", 10, -3},
+    {"k", 10, 3},  {"M", 10, 6},  {"G", 10, 9},  {"T", 10, 12},
+    {"P", 10, 15}, {"E", 10, 18}, {"Ki", 2, 10}, {"Mi", 2, 20},
+    {"Gi", 2, 30}, {"Ti", 2, 40}, {"Pi", 2, 50}, {"Ei", 2, 60},
 };
 
 static bool is_digit(char c)
@@ -249,8 +249,7 @@ static bool has_digit(struct str number)
     return false;
 }
 
-bool quantity_parse(struct str text, struct arena *a, struct quantity *out,
-                    struct err *e)
+bool quantity_parse(struct str text, struct arena *a, struct quantity *out, struct err *e)
 {
     struct parts p;
     struct unit u;
