@@ -37,9 +37,16 @@ enum cel_type_kind {
 
 struct cel_object_type;
 
+/*
+ * Make types with the functions below, or as static constants of the simple kinds: they
+ * keep weight and var right.
+ */
 struct cel_type {
     uint8_t kind;
     uint8_t nparams;
+    uint16_t weight;  /* nodes of the type written out, saturating; 0 means 1 */
+    uint32_t var;     /* of PARAM: its number, from 1; of others: not 0 if a parameter
+                         occurs in it */
     const char *name; /* of PARAM, OPAQUE, OBJECT; NULL otherwise */
     const struct cel_type *const *params;
     const struct cel_object_type *object; /* CEL_T_OBJECT */
@@ -71,10 +78,30 @@ const struct cel_type *cel_type_opaque(struct arena *a, const char *name,
 const struct cel_type *cel_type_optional(struct arena *a, const struct cel_type *t);
 bool cel_type_is_optional(const struct cel_type *t);
 bool cel_type_equal(const struct cel_type *a, const struct cel_type *b);
-/* As users and error texts write it: "list(string)", "kubernetes.Quantity", "<A>". */
+/* A parameter of the given number (from 1); name may be NULL: printed as "_var<n - 1>".
+ */
+const struct cel_type *cel_type_param(struct arena *a, const char *name, uint32_t var);
+const struct cel_type *cel_type_object(struct arena *a, const struct cel_object_type *o);
+const struct cel_type *cel_type_wrapper(struct arena *a, const struct cel_type *scalar);
+/* As upstream names a result type: "list(string)", "google.protobuf.Any", "null_type",
+ * "google.protobuf.Duration", "<A>". */
 void cel_type_print(const struct cel_type *t, struct strbuf *out);
-/* Reads the notation of cel_type_print (and of golden/cel/overloads.jsonl). NULL: bad
- * text. */
+/* As upstream's error texts write it: "any", "null", "duration", "timestamp", "A". */
+void cel_type_print_short(const struct cel_type *t, struct strbuf *out);
+/* The name of the outermost type as a value of CEL prints it: "list", "int",
+ * "kubernetes.Quantity", "null_type". Equal names are equal types at run time. */
+const char *cel_type_name(const struct cel_type *t);
+/* Reads both notations of above (parameters as "<A>" only) and that of
+ * golden/cel/overloads.jsonl. Any other name is an opaque type. NULL: bad text. */
 const struct cel_type *cel_type_parse(struct arena *a, struct str text);
+
+/* "(list(<A>), <A>) -> int". Parameters are numbered by first occurrence. */
+struct cel_signature {
+    const struct cel_type *const *args;
+    const struct cel_type *result;
+    uint32_t nargs;
+    uint32_t nparams; /* different type parameters */
+};
+bool cel_signature_parse(struct arena *a, struct str text, struct cel_signature *out);
 
 #endif
