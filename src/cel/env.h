@@ -15,6 +15,7 @@
 #include "cel/type.h"
 
 struct cel_run;
+struct cel_estimate_row;
 
 /* One constant step below a variable: .name, ["name"], and their optional forms. */
 struct cel_step {
@@ -45,8 +46,8 @@ struct cel_var {
     const struct cel_var_ops
         *ops;   /* NULL: the activation is a const struct cel_value * */
     void *decl; /* for slot() */
-    /* Bound on the size of a path for the cost estimate: steps as estimate.h describes.
-     */
+    /* Bound on the size of a path for the cost estimate. A step with index set is one of
+     * "@items", "@values", "@keys", "@indices", another one the name of a field or key. */
     bool (*size)(void *decl, const struct cel_step *steps, unsigned n, uint64_t *max);
 };
 
@@ -57,6 +58,9 @@ enum cel_env_flags {
     CEL_ENV_OPTIONAL_SYNTAX = 1 << 3,
     CEL_ENV_FOLD = 1 << 4,       /* fold constants when planning, as the apiserver does */
     CEL_ENV_BACKQUOTES = 1 << 5, /* a.`b/c` */
+    /* Map literals: keys bool, int, uint or string, none twice (the language's definition).
+     * Without it any key goes and the last of two equal ones wins, as upstream has it. */
+    CEL_ENV_STRICT_KEYS = 1 << 6,
 };
 
 struct cel_env_lib {
@@ -87,6 +91,8 @@ void cel_env_free(struct cel_env *env);
 
 /* What the checker, planner and estimator look up. NULL: not there. */
 const struct cel_var *cel_env_var(const struct cel_env *env, struct str name);
+/* All of them, in the order of cel_eval's activations. */
+const struct cel_var *cel_env_vars(const struct cel_env *env, uint32_t *n);
 const struct cel_type *cel_env_type(const struct cel_env *env, struct str name);
 
 /* An overload with its parsed signature. */
@@ -97,11 +103,15 @@ struct cel_decl {
     const struct cel_type *result;
     bool generic;      /* mentions a type parameter */
     cel_cost_fn *cost; /* by overload, else by function; NULL: 1 */
+    const struct cel_estimate_row *estimate; /* cel_estimate_find (estimate.h) */
     uint32_t index;    /* dense in this environment */
 };
 /* All overloads of a function in declaration order (members and globals together). */
 const struct cel_decl *cel_env_function(const struct cel_env *env, struct str name,
                                         uint32_t *n);
+/* Run-time cost of calls of a function whose overload is not known before the call: rows
+ * by function name only. NULL: 1. */
+cel_cost_fn *cel_env_cost(const struct cel_env *env, struct str function);
 const struct cel_macro *cel_env_macro(const struct cel_env *env, struct str name,
                                       bool member, unsigned nargs);
 unsigned cel_env_flags(const struct cel_env *env);
