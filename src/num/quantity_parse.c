@@ -124,8 +124,7 @@ static bool parse_unit(struct str s, struct unit *u, struct err *e)
             u->format = u->base == 2 ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI;
             return true;
         }
-    u->base = 10;
-    u->format = QUANTITY_DECIMAL_EXPONENT;
+    *u = (struct unit){.base = 10, .format = QUANTITY_DECIMAL_EXPONENT};
     if (s.n < 2 || (s.p[0] | 0x20) != 'e' ||
         !parse_exponent(str_sub(s, 1, s.n), &u->exponent))
         return err_set(e, ERR_INVALID, SUFFIX_WRONG);
