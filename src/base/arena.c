@@ -80,8 +80,9 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t size)
 
 void *arena_grow(struct arena *a, size_t size)
 {
-    if (size > SIZE_MAX - HEADER)
-        mem_array(SIZE_MAX, 2); /* aborts */
+    if (size > SIZE_MAX - HEADER - 15)
+        mem_exhausted();
+    size = (size + 15 + !size) & ~(size_t)15;
     if (a->chunk_size == 0)
         a->chunk_size = FIRST_CHUNK;
     if (size + HEADER > a->chunk_size / 2 && a->chunks) {
@@ -110,7 +111,7 @@ void *arena_array_zalloc(struct arena *a, size_t n, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
-        mem_array(n, size); /* aborts */
+        mem_exhausted();
     return arena_zalloc(a, bytes);
 }
 
@@ -130,11 +131,19 @@ char *arena_strdup(struct arena *a, const char *cstr)
 
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
-    struct strbuf b = STRBUF_INIT;
-    strbuf_addv(&b, fmt, ap);
-    struct str s = arena_str(a, strbuf_str(&b));
-    strbuf_release(&b);
-    return s;
+    /* Most texts fit into what is left of the chunk and are written there at once. */
+    size_t room = (size_t)(a->end - a->next);
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(a->next, room, fmt, ap);
+    if (n < 0)
+        n = 0;
+    char *p = arena_alloc(a, (size_t)n + 1);
+    if ((size_t)n >= room)
+        vsnprintf(p, (size_t)n + 1, fmt, again);
+    p[n] = '\0';
+    va_end(again);
+    return (struct str){p, (size_t)n};
 }
 
 struct str arena_printf(struct arena *a, const char *fmt, ...)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A bump allocator: many allocations, one release. Memory is aligned to 16 bytes and
- * lives until arena_fini or arena_reset. An arena serves one request, one reconcile, one
- * cycle, or one immutable object. Not thread-safe.
+ * lives until arena_fini or arena_reset. A zeroed struct is a ready one. An arena serves
+ * one request, one reconcile, one cycle, or one immutable object. Not thread-safe.
  */
 #ifndef DRAY_BASE_ARENA_H
 #define DRAY_BASE_ARENA_H
@@ -29,13 +29,16 @@ size_t arena_size(const struct arena *a);
 
 void *arena_grow(struct arena *a, size_t size); /* slow path of arena_alloc */
 
+/* Never NULL, whatever the size. */
 static inline void *arena_alloc(struct arena *a, size_t size)
 {
-    size = (size + 15) & ~(size_t)15;
-    if ((size_t)(a->end - a->next) < size)
+    /* A multiple of 16, at least 16; zero when that overflows, which then fits nowhere.
+     */
+    size_t need = (size + 15 + !size) & ~(size_t)15;
+    if (need - 1 >= (size_t)(a->end - a->next))
         return arena_grow(a, size);
     void *p = a->next;
-    a->next += size;
+    a->next += need;
     return p;
 }
 

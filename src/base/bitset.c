@@ -27,6 +27,8 @@ size_t bitset_next(const uint64_t *w, size_t n, size_t from)
 
 void bitset_fill(uint64_t *w, size_t n)
 {
+    if (n == 0)
+        return;
     memset(w, 0xff, BITSET_WORDS(n) * sizeof *w);
     if (n % 64)
         w[n / 64] = ((uint64_t)1 << (n % 64)) - 1;

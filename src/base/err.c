@@ -38,6 +38,8 @@ bool err_wrap(struct err *e, const char *fmt, ...)
     strbuf_addf(&b, ": %s", err_text(e));
     free(e->msg);
     e->msg = strbuf_steal(&b);
+    if (e->code == ERR_NONE)
+        e->code = ERR_INTERNAL; /* wrapping nothing is a mistake of the caller */
     return false;
 }
 

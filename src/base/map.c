@@ -56,6 +56,8 @@ static void rebuild(struct strmap *m)
             m->entries[live++] = m->entries[i];
     m->n = live;
     if (m->n * 2 >= m->cap) {
+        if (m->cap > UINT32_MAX / 4)
+            mem_exhausted();
         m->cap = m->cap ? m->cap * 2 : 8;
         m->entries = mem_resize(m->entries, m->cap, sizeof *m->entries);
         free(m->slots);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hash maps with open addressing. Keys of a strmap are borrowed: the caller keeps their
- * bytes alive. Values are 64-bit words or pointers. Iteration follows insertion order as
- * long as nothing was removed (removal leaves a hole that is skipped).
+ * bytes alive. Values are 64-bit words or pointers. Iteration follows insertion order;
+ * removal leaves a hole that is skipped, and entries may be removed while iterating, but
+ * not added.
  */
 #ifndef DRAY_BASE_MAP_H
 #define DRAY_BASE_MAP_H
@@ -45,7 +46,9 @@ struct strmap_entry *strmap_put(struct strmap *m, struct str key, bool *made);
 bool strmap_remove(struct strmap *m, struct str key);
 
 #define strmap_each(m, e)                                                                \
-    for (struct strmap_entry *e = (m)->entries; e < (m)->entries + (m)->n; e++)          \
-        if (e->key.p != NULL)
+    for (struct strmap_entry *e = (m)->entries; e != NULL && e < (m)->entries + (m)->n;  \
+         e++)                                                                            \
+        if (e->key.p == NULL) {                                                          \
+        } else
 
 #endif

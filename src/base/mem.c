@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+void mem_exhausted(void)
+{
+    fputs("dray: out of memory\n", stderr);
+    abort();
+}
+
 static void *check(void *p)
 {
-    if (p == NULL) {
-        fputs("dray: out of memory\n", stderr);
-        abort();
-    }
+    if (p == NULL)
+        mem_exhausted();
     return p;
 }
 
@@ -18,7 +22,7 @@ static size_t product(size_t n, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
-        check(NULL);
+        mem_exhausted();
     return bytes ? bytes : 1;
 }
 

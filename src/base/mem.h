@@ -8,6 +8,10 @@
 
 #include <stddef.h>
 
+/* What the others do when memory ends, for sizes that overflow before they are asked for.
+ */
+void mem_exhausted(void) __attribute__((noreturn));
+
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
 /* n * size, checked for overflow. */

@@ -22,10 +22,12 @@ static inline uint64_t rng_next(struct rng *r)
     return z ^ (z >> 31);
 }
 
-/* Uniform enough for tests: lo + next mod (hi - lo + 1), both ends included. */
+/* Uniform enough for tests: lo + next mod (hi - lo + 1), both ends included; lo <= hi. */
 static inline int64_t rng_range(struct rng *r, int64_t lo, int64_t hi)
 {
-    return lo + (int64_t)(rng_next(r) % (uint64_t)(hi - lo + 1));
+    uint64_t n = (uint64_t)hi - (uint64_t)lo + 1; /* 0: every int64 */
+    uint64_t x = rng_next(r);
+    return (int64_t)((uint64_t)lo + (n ? x % n : x));
 }
 
 #endif

@@ -113,7 +113,9 @@ void strbuf_clear(struct strbuf *b)
 
 void strbuf_reserve(struct strbuf *b, size_t more)
 {
-    size_t want = b->n + more + 1;
+    size_t want;
+    if (__builtin_add_overflow(b->n + 1, more, &want) || want > SIZE_MAX / 2)
+        mem_exhausted();
     if (want <= b->cap)
         return;
     size_t cap = b->cap ? b->cap : 64;
