@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/decode.h"
+
+#include "num/quantity.h"
+
+struct walk {
+    struct arena *a;
+    struct api_issues *issues;
+    struct strbuf path;
+    bool decodable;
+};
+
+static void check_struct(struct walk *w, const struct api_type *t, const struct doc *d);
+
+void api_issues_release(struct api_issues *issues)
+{
+    vec_release(&issues->list);
+}
+
+static struct api_issue *issue(struct walk *w, enum api_issue_kind kind, uint32_t pos)
+{
+    struct api_issue i = {.kind = kind, .pos = pos};
+    i.path = arena_str(w->a, strbuf_str(&w->path));
+    vec_push(&w->issues->list, i);
+    return &w->issues->list.v[w->issues->list.n - 1];
+}
+
+static void wrong_type(struct walk *w, const struct doc *d, const char *want,
+                       const char *hint)
+{
+    struct api_issue *i = issue(w, API_WRONG_TYPE, d->pos);
+    i->value = d;
+    i->text = arena_printf(w->a, "expected %s, got %s%s", want, doc_type_name(d), hint);
+    w->decodable = false;
+}
+
+/* ---- paths: pushed on the way down, cut on the way up ---- */
+
+static size_t enter_field(struct walk *w, struct str name)
+{
+    size_t mark = w->path.n;
+    if (mark)
+        strbuf_addc(&w->path, '.');
+    strbuf_addstr(&w->path, name);
+    return mark;
+}
+
+static size_t enter_index(struct walk *w, uint32_t i)
+{
+    size_t mark = w->path.n;
+    strbuf_addf(&w->path, "[%u]", i);
+    return mark;
+}
+
+static size_t enter_key(struct walk *w, struct str key)
+{
+    size_t mark = w->path.n;
+    strbuf_addf(&w->path, "[%.*s]", STR_ARG(key));
+    return mark;
+}
+
+static void leave(struct walk *w, size_t mark)
+{
+    w->path.n = mark;
+    if (w->path.p)
+        w->path.p[mark] = '\0';
+}
+
+/* ---- scalars ---- */
+
+static bool fits_int32(const struct doc *d)
+{
+    int64_t v;
+    return doc_int64(d, &v) && v >= INT32_MIN && v <= INT32_MAX;
+}
+
+static bool fits_int64(const struct doc *d)
+{
+    int64_t v;
+    return doc_int64(d, &v);
+}
+
+static bool any_text(const struct doc *d)
+{
+    (void)d;
+    return true;
+}
+
+struct scalar {
+    uint32_t types; /* bit set of enum doc_type */
+    bool (*fits)(const struct doc *d);
+    const char *want;
+};
+
+#define ONLY(type) (1u << (type))
+
+static const struct scalar SCALARS[] = {
+    [API_STRING] = {ONLY(DOC_STRING), any_text, "a string"},
+    [API_BYTES] = {ONLY(DOC_STRING), any_text, "base64 text"},
+    [API_BOOL] = {ONLY(DOC_BOOL), any_text, "true or false"},
+    [API_INT32] = {ONLY(DOC_NUMBER), fits_int32, "a 32-bit integer"},
+    [API_INT64] = {ONLY(DOC_NUMBER), fits_int64, "a 64-bit integer"},
+    [API_DOUBLE] = {ONLY(DOC_NUMBER), any_text, "a number"},
+    [API_TIME] = {ONLY(DOC_STRING), any_text, "a time such as 2026-01-31T12:00:00Z"},
+    [API_MICRO_TIME] = {ONLY(DOC_STRING), any_text,
+                        "a time such as 2026-01-31T12:00:00.000000Z"},
+    [API_DURATION] = {ONLY(DOC_STRING), any_text, "a duration such as 1h30m"},
+    [API_QUANTITY] = {ONLY(DOC_STRING) | ONLY(DOC_NUMBER), any_text,
+                      "a quantity such as 40Gi"},
+    [API_INT_OR_STRING] = {ONLY(DOC_STRING) | ONLY(DOC_NUMBER), any_text,
+                           "an integer or a string"},
+    [API_OBJECT] = {ONLY(DOC_MAP), any_text, "a map"},
+    [API_RAW] = {~0u, any_text, "any value"},
+    [API_FIELDS_V1] = {ONLY(DOC_MAP), any_text, "a map"},
+    [API_ANY] = {~0u, any_text, "any value"},
+};
+
+static void check_quantity(struct walk *w, const struct doc *d)
+{
+    struct quantity q;
+    struct err e = ERR_INIT;
+    if (!quantity_parse(doc_str(d), w->a, &q, &e)) {
+        struct api_issue *i = issue(w, API_WRONG_TYPE, d->pos);
+        i->value = d;
+        i->text = arena_printf(w->a, "\"%.*s\" is no quantity: %s", STR_ARG(doc_str(d)),
+                               err_text(&e));
+        w->decodable = false;
+    }
+    err_release(&e);
+}
+
+static const char *scalar_hint(enum api_form form, const struct doc *d)
+{
+    if (form == API_STRING && (d->type == DOC_NUMBER || d->type == DOC_BOOL))
+        return "; write it in quotes";
+    if ((form == API_INT32 || form == API_INT64 || form == API_BOOL) &&
+        d->type == DOC_STRING)
+        return "; write it without quotes";
+    return "";
+}
+
+static void check_scalar(struct walk *w, enum api_form form, const struct doc *d)
+{
+    const struct scalar *s = &SCALARS[form];
+    if (!(s->types & ONLY(d->type)) || !s->fits(d))
+        wrong_type(w, d, s->want, scalar_hint(form, d));
+    else if (form == API_QUANTITY)
+        check_quantity(w, d);
+}
+
+/* ---- containers ---- */
+
+static void check_value(struct walk *w, const struct api_field *f, const struct doc *d)
+{
+    if (d->type == DOC_NULL)
+        return;
+    if (f->form == API_STRUCT)
+        check_struct(w, f->type, d);
+    else
+        check_scalar(w, (enum api_form)f->form, d);
+}
+
+static void check_list(struct walk *w, const struct api_field *f, const struct doc *d)
+{
+    if (d->type != DOC_LIST) {
+        wrong_type(w, d, "a list", "");
+        return;
+    }
+    for (uint32_t i = 0; i < d->n; i++) {
+        size_t mark = enter_index(w, i);
+        check_value(w, f, &d->items[i]);
+        leave(w, mark);
+    }
+}
+
+static void check_map(struct walk *w, const struct api_field *f, const struct doc *d)
+{
+    if (d->type != DOC_MAP) {
+        wrong_type(w, d, "a map", "");
+        return;
+    }
+    for (uint32_t i = 0; i < d->n; i++) {
+        size_t mark = enter_key(w, doc_key(&d->members[i]));
+        const struct doc *value = &d->members[i].value;
+        if (f->container == API_MAP_OF_LISTS && value->type != DOC_NULL)
+            check_list(w, f, value);
+        else
+            check_value(w, f, value);
+        leave(w, mark);
+    }
+}
+
+static void check_field(struct walk *w, const struct api_field *f, const struct doc *d)
+{
+    if (d->type == DOC_NULL)
+        return;
+    switch (f->container) {
+    case API_LIST:
+        check_list(w, f, d);
+        break;
+    case API_MAP:
+    case API_MAP_OF_LISTS:
+        check_map(w, f, d);
+        break;
+    default:
+        check_value(w, f, d);
+    }
+}
+
+static void unknown_field(struct walk *w, const struct api_type *t,
+                          const struct doc_member *m)
+{
+    struct api_issue *i = issue(w, API_UNKNOWN_FIELD, m->key_pos);
+    i->in = t;
+    i->value = &m->value;
+    i->text = arena_printf(w->a, "unknown field \"%.*s\"", STR_ARG(i->path));
+}
+
+static void check_struct(struct walk *w, const struct api_type *t, const struct doc *d)
+{
+    if (t->form == API_ANY)
+        return;
+    if (d->type != DOC_MAP) {
+        wrong_type(w, d, "a map", "");
+        return;
+    }
+    for (uint32_t i = 0; i < d->n; i++) {
+        const struct doc_member *m = &d->members[i];
+        size_t mark = enter_field(w, doc_key(m));
+        const struct api_field *f = api_field_find(t, doc_key(m));
+        if (f)
+            check_field(w, f, &m->value);
+        else
+            unknown_field(w, t, m);
+        leave(w, mark);
+    }
+}
+
+bool api_check_shape(const struct api_type *t, const struct doc *d, struct str prefix,
+                     struct arena *a, struct api_issues *issues)
+{
+    struct walk w = {.a = a, .issues = issues, .path = STRBUF_INIT, .decodable = true};
+    strbuf_addstr(&w.path, prefix);
+    check_struct(&w, t, d);
+    strbuf_release(&w.path);
+    return w.decodable;
+}
+
+bool api_check_object(const struct api_kind *k, const struct doc *object,
+                      const struct doc_source *src, struct arena *a,
+                      struct api_issues *issues)
+{
+    for (size_t i = 0; src && i < src->ndups; i++) {
+        struct api_issue dup = {.kind = API_DUPLICATE_FIELD, .pos = src->dups[i].pos};
+        dup.path = arena_str(a, str_from(src->dups[i].path));
+        dup.text = arena_printf(a, "duplicate field \"%s\"", src->dups[i].path);
+        vec_push(&issues->list, dup);
+    }
+    return api_check_shape(k->type, object, STR_NONE, a, issues);
+}
