@@ -92,11 +92,13 @@ static void check_lists(struct golden_frame *f, const char *folder)
 {
     struct golden_lists *l = f->lists;
     bool whole = f->options->id == NULL;
-    for (size_t i = 0; i < l->known.n && !f->options->accept; i++) {
-        const struct known_failure *k = &l->known.v[i];
+    for (size_t i = 0; i < l->known.n; i++) {
+        struct known_failure *k = &l->known.v[i];
         const char *problem =
             strcmp(k->folder, folder) == 0 ? known_problem(k, whole) : NULL;
-        if (problem)
+        if (f->options->accept)
+            k->drop |= problem && !k->seen;
+        else if (problem)
             list_problem(f, "known-failures", folder, k->name, problem);
     }
     for (size_t i = 0; i < l->differences.n; i++) {

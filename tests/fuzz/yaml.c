@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* YAML: a document that reads is written as YAML that reads back as an equal tree, and as
+ * JSON that does too; an error has a text. */
+#include "doc/doc.h"
+#include "fuzz/fuzz.h"
+
+static bool read_yaml(struct str text, struct arena *a, struct doc_list *out)
+{
+    struct doc_source src = {.name = "-", .text = text};
+    struct err e = ERR_INIT;
+    bool ok = doc_read_yaml(&src, a, out, &e);
+    FUZZ_CHECK(ok == (e.code == ERR_NONE));
+    FUZZ_CHECK(ok || strncmp(err_text(&e), "-:", 2) == 0);
+    err_release(&e);
+    return ok;
+}
+
+static void check_written(const struct doc *d, bool as_yaml, struct arena *a)
+{
+    struct strbuf b = STRBUF_INIT;
+    struct doc_list back;
+    if (as_yaml)
+        doc_write_yaml(d, &b);
+    else
+        doc_write_json(d, DOC_JSON_COMPACT, &b);
+    FUZZ_CHECK(read_yaml(strbuf_str(&b), a, &back));
+    /* A null document is an empty one, and those are passed over. */
+    if (d->type != DOC_NULL)
+        FUZZ_CHECK(back.n == 1 && doc_equal(d, &back.v[0]));
+    strbuf_release(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena a;
+    struct doc_list docs;
+    arena_init(&a);
+    if (read_yaml((struct str){(const char *)data, size}, &a, &docs))
+        for (size_t i = 0; i < docs.n; i++) {
+            check_written(&docs.v[i], true, &a);
+            check_written(&docs.v[i], false, &a);
+        }
+    arena_fini(&a);
+    return 0;
+}
