@@ -27,7 +27,8 @@ enum cel_kind {
     CEL_STRING,
     CEL_BYTES,
     CEL_DURATION,  /* i: nanoseconds */
-    CEL_TIMESTAMP, /* i: Unix seconds, len: nanoseconds */
+    CEL_TIMESTAMP, /* i: Unix seconds, len: nanoseconds, aux2: the zone it prints in, as
+                    * minutes east of UTC (int16_t) */
     CEL_LIST,
     CEL_MAP,
     CEL_TYPE,
@@ -49,6 +50,12 @@ struct cel_ip;
 struct cel_cidr;
 struct cel_url;
 struct cel_format;
+
+/* What aux means. */
+enum {
+    CEL_STRING_ASCII = 1, /* of a string: known to have as many code points as bytes */
+    CEL_ERROR_FATAL = 1,  /* of an error: ends the evaluation, nothing absorbs it */
+};
 
 struct cel_value {
     uint8_t kind; /* enum cel_kind */
@@ -86,12 +93,17 @@ struct cel_entry {
     struct cel_value key, value;
 };
 
-struct cel_map { /* insertion order; keys bool, int, uint, string; 1 == 1u == 1.0 as keys
-                  */
+/* Entries in insertion order. A lookup tries the key's own kind first and then equal
+ * numbers of the other kinds: an int finds a uint and the reverse, a double finds both.
+ */
+struct cel_map {
     struct cel_entry *entries;
     uint32_t n;
     uint32_t *slots; /* private hash index, NULL for small maps */
     uint32_t mask;
+    /* What an index, a select or an optional step gives for a key that is not there (spec
+     * 4.2); NULL: "no such key". `in`, size, == and iteration do not see it. */
+    const struct cel_value *missing;
 };
 
 /* An object of the host: fields by name. */
@@ -145,6 +157,13 @@ static inline struct cel_value cel_timestamp(int64_t sec, uint32_t ns)
 {
     return (struct cel_value){.kind = CEL_TIMESTAMP, .len = ns, .i = sec};
 }
+/* The same instant, printed in a zone so many minutes east of UTC. */
+static inline struct cel_value cel_timestamp_in(int64_t sec, uint32_t ns, int minutes)
+{
+    struct cel_value v = cel_timestamp(sec, ns);
+    v.aux2 = (uint16_t)minutes;
+    return v;
+}
 static inline struct cel_value cel_list(const struct cel_value *items, uint32_t n)
 {
     return (struct cel_value){.kind = CEL_LIST, .len = n, .items = items};
@@ -166,18 +185,57 @@ static inline bool cel_is_error(struct cel_value v)
     return v.kind == CEL_ERROR;
 }
 
+static inline struct cel_value cel_map_value(const struct cel_map *m)
+{
+    return (struct cel_value){.kind = CEL_MAP, .len = m->n, .map = m};
+}
+
 struct cel_value cel_optional_of(struct cel_run *run, struct cel_value v);
-/* entries are taken as they are; a key given twice is an error value. */
+/* Takes entries, which the map then owns, and reorders nothing; of two equal keys of one
+ * kind the first keeps its place and the last its value. */
 struct cel_value cel_map_make(struct cel_run *run, struct cel_entry *entries, uint32_t n);
-/* NULL: no such key. Numeric keys match across int, uint and double. */
+/* NULL: no such key. */
 const struct cel_value *cel_map_find(const struct cel_map *m, struct cel_value key);
 
-/* Errors. The text is copied into the run's arena. */
+/* Lists and maps that grow. Zero-initialise; the memory is of the run's arena. The value
+ * made of one stays valid, with the items it had, while the builder grows on. */
+struct cel_list_builder {
+    struct cel_value *items;
+    uint32_t n, cap;
+};
+void cel_list_push(struct cel_run *run, struct cel_list_builder *b, struct cel_value v);
+static inline struct cel_value cel_list_done(const struct cel_list_builder *b)
+{
+    return cel_list(b->items, b->n);
+}
+
+struct cel_map_builder {
+    struct cel_map map;
+    uint32_t cap;
+};
+/* Adds an entry, or sets the value of an equal key of the same kind. */
+void cel_map_put(struct cel_run *run, struct cel_map_builder *b, struct cel_value key,
+                 struct cel_value value);
+/* As cel_map_find, in what the builder has so far. */
+static inline const struct cel_value *cel_map_has(const struct cel_map_builder *b,
+                                                  struct cel_value key)
+{
+    return cel_map_find(&b->map, key);
+}
+struct cel_value cel_map_done(struct cel_run *run, const struct cel_map_builder *b);
+
+/* Errors. The text is copied into the run's arena; run may be NULL for a text that is a
+ * literal without conversions. */
 struct cel_value cel_errorf(struct cel_run *run, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 struct cel_value cel_no_overload(struct cel_run *run); /* "no such overload" */
 struct cel_value cel_no_key(struct cel_run *run,
                             struct cel_value key); /* "no such key: x" */
+/* An error whose text (a constant) lives as long as the program. */
+#define CEL_ERROR_CONST(literal)                                                         \
+    ((struct cel_value){                                                                 \
+        .kind = CEL_ERROR,                                                               \
+        .error = &(const struct cel_error){.text = {(literal), sizeof(literal) - 1}}})
 
 /* CEL's ==: bool, or an error where Kubernetes' opaque types refuse another type. */
 struct cel_value cel_equal(struct cel_run *run, struct cel_value a, struct cel_value b);
@@ -195,7 +253,29 @@ const char *cel_kind_name(struct cel_value v);
 const char *cel_kind_go_name(struct cel_value v);
 /* The text form of golden/cel's README ("text" of a value); also what dray prints. */
 void cel_print(struct cel_value v, struct strbuf *out);
-/* Copies v with all it points to. */
+/* As Go's %v has it, which upstream's error texts quote: "no such key: a". */
+void cel_print_go(struct cel_value v, struct strbuf *out);
+/* Go's %g of a double, and its plain decimal form (%f with the shortest digits). */
+void cel_print_double(double d, struct strbuf *out);
+void cel_print_decimal(double d, struct strbuf *out);
+/* Copies v with all it points to, except objects of the host. */
 struct cel_value cel_dup(struct cel_value v, struct arena *a);
+
+extern const struct cel_type cel_type_optional_dyn, cel_type_quantity, cel_type_semver,
+    cel_type_ip, cel_type_cidr, cel_type_url, cel_type_format;
+
+/* What the libraries tell about their own types (lib_ip.c, lib_url.c, lib_format.c). */
+bool cel_ip_equal(const struct cel_ip *a, const struct cel_ip *b);
+void cel_ip_print(const struct cel_ip *ip, struct strbuf *out);
+uint64_t cel_ip_size(const struct cel_ip *ip); /* bytes of the address: 4 or 16 */
+const struct cel_ip *cel_ip_dup(const struct cel_ip *ip, struct arena *a);
+bool cel_cidr_equal(const struct cel_cidr *a, const struct cel_cidr *b);
+void cel_cidr_print(const struct cel_cidr *c, struct strbuf *out);
+uint64_t cel_cidr_size(const struct cel_cidr *c); /* ceil(prefix length / 8) */
+const struct cel_cidr *cel_cidr_dup(const struct cel_cidr *c, struct arena *a);
+bool cel_url_equal(const struct cel_url *a, const struct cel_url *b);
+void cel_url_print(const struct cel_url *u, struct strbuf *out);
+const struct cel_url *cel_url_dup(const struct cel_url *u, struct arena *a);
+const char *cel_format_name(const struct cel_format *f); /* formats are constants */
 
 #endif
