@@ -71,8 +71,7 @@ static void measure_dray(struct bench *b, const struct bench_row *row, uint64_t 
                          struct figure *f)
 {
     double per = row->per ? row->per : 1;
-    f->v[f->n++] =
-        row->measure ? row->measure(b) : time_runs(b, row, n) / (double)n / per;
+    f->v[f->n++] = row->run ? time_runs(b, row, n) / (double)n / per : row->measure(b);
 }
 
 static bool read_answer(const struct bench_row *row, const struct doc *answer,

@@ -35,6 +35,6 @@ void golden_run(struct golden_frame *f, const struct golden_runner *r);
 /* One outcome outside any case: in TAP mode a line of its own. */
 void golden_outcome(struct golden_frame *f, bool ok, const char *name, const char *skip);
 /* The case that is running, for the report of a crash; "" between cases. */
-const char *golden_running(void);
+extern const char *volatile golden_running;
 
 #endif

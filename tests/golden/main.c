@@ -42,7 +42,7 @@ static void say(const char *text)
 static void on_crash(int sig)
 {
     say("dray-golden: died in case ");
-    say(golden_running());
+    say(golden_running);
     say("\n");
     signal(sig, SIG_DFL);
     raise(sig);
