@@ -10,21 +10,6 @@ struct slice_reader {
     struct str driver;
 };
 
-static bool parse_version(struct view_reader *r, struct str text, struct semver *out)
-{
-    return semver_parse(text, false, r->a, out, NULL);
-}
-
-static void read_version(struct view_reader *r, const struct doc *d,
-                         struct device_attr_value *v)
-{
-    struct semver *parsed = ARENA_NEW(r->a, struct semver);
-    v->kind = DEVICE_ATTR_VERSION;
-    v->s = arena_str(r->a, doc_str(d));
-    v->bad = !parse_version(r, v->s, parsed);
-    v->versions = v->bad ? NULL : parsed;
-}
-
 static void read_ints(struct view_reader *r, const struct doc *list,
                       struct device_attr_value *v)
 {
@@ -48,15 +33,6 @@ static void read_bools(struct view_reader *r, const struct doc *list,
     v->bools = bools;
 }
 
-static void read_versions(struct view_reader *r, struct device_attr_value *v)
-{
-    struct semver *parsed = ARENA_ARRAY(r->a, struct semver, v->n);
-    for (uint32_t i = 0; i < v->n; i++)
-        if (!parse_version(r, v->strings[i], &parsed[i]))
-            v->bad = true;
-    v->versions = v->bad ? NULL : parsed;
-}
-
 /* Lists first, then scalars, in the order upstream looks (spec 4.1). */
 static struct device_attr_value read_list(struct view_reader *r, const struct doc *d)
 {
@@ -76,7 +52,6 @@ static struct device_attr_value read_list(struct view_reader *r, const struct do
         struct view_strs s = view_strs(r, d, "versions");
         v = (struct device_attr_value){
             .kind = DEVICE_ATTR_VERSIONS, .n = s.n, .strings = s.v};
-        read_versions(r, &v);
     }
     return v;
 }
@@ -97,31 +72,22 @@ static struct device_attr_value read_attr(struct view_reader *r, const struct do
         v.kind = DEVICE_ATTR_STRING;
         v.s = view_text(r, d, "string");
     } else if ((m = doc_get(d, "version")) != NULL && m->type == DOC_STRING) {
-        read_version(r, m, &v);
+        v.kind = DEVICE_ATTR_VERSION;
+        v.s = arena_str(r->a, doc_str(m));
     }
     return v;
 }
 
-static int attr_cmp(const void *a, const void *b)
+static struct device_attr *read_attrs(struct slice_reader *s, const struct doc *map,
+                                      uint32_t *n)
 {
-    uint32_t x = ((const struct device_attr *)a)->id,
-             y = ((const struct device_attr *)b)->id;
-    return (x > y) - (x < y);
-}
-
-static void read_attrs(struct slice_reader *s, const struct doc *map,
-                       struct device_facts *f)
-{
-    struct device_attr *v = VIEW_ITEMS(&s->r, map, struct device_attr, &f->nattrs);
-    for (uint32_t i = 0; i < f->nattrs; i++) {
+    struct device_attr *v = VIEW_ITEMS(&s->r, map, struct device_attr, n);
+    for (uint32_t i = 0; i < *n; i++) {
         const struct doc_member *m = &map->members[i];
         v[i].name = arena_str(s->r.a, doc_key(m));
-        v[i].id = device_name_id(s->names, s->driver, v[i].name);
         v[i].value = read_attr(&s->r, &m->value);
     }
-    if (f->nattrs > 1)
-        qsort(v, f->nattrs, sizeof *v, attr_cmp);
-    f->attrs = v;
+    return v;
 }
 
 static const struct quantity *optional_quantity(struct view_reader *r,
@@ -156,28 +122,31 @@ static const struct device_capacity_policy *read_policy(struct view_reader *r,
     return p;
 }
 
-static int capacity_cmp(const void *a, const void *b)
+static struct device_capacity *read_capacities(struct slice_reader *s,
+                                               const struct doc *map, uint32_t *n)
 {
-    uint32_t x = ((const struct device_capacity *)a)->id;
-    uint32_t y = ((const struct device_capacity *)b)->id;
-    return (x > y) - (x < y);
-}
-
-static void read_capacities(struct slice_reader *s, const struct doc *map,
-                            struct device_facts *f)
-{
-    struct device_capacity *v =
-        VIEW_ITEMS(&s->r, map, struct device_capacity, &f->ncapacities);
-    for (uint32_t i = 0; i < f->ncapacities; i++) {
+    struct device_capacity *v = VIEW_ITEMS(&s->r, map, struct device_capacity, n);
+    for (uint32_t i = 0; i < *n; i++) {
         const struct doc_member *m = &map->members[i];
         v[i].name = arena_str(s->r.a, doc_key(m));
-        v[i].id = device_name_id(s->names, s->driver, v[i].name);
         view_quantity(&s->r, &m->value, "value", &v[i].value);
         v[i].policy = read_policy(&s->r, view_map(&s->r, &m->value, "requestPolicy"));
     }
-    if (f->ncapacities > 1)
-        qsort(v, f->ncapacities, sizeof *v, capacity_cmp);
-    f->capacities = v;
+    return v;
+}
+
+/* What selectors see. */
+static void read_facts(struct slice_reader *s, const struct doc *d,
+                       struct device_facts *out)
+{
+    struct view_reader *r = &s->r;
+    uint32_t nattrs, ncapacities;
+    struct device_attr *attrs = read_attrs(s, view_map(r, d, "attributes"), &nattrs);
+    struct device_capacity *capacities =
+        read_capacities(s, view_map(r, d, "capacity"), &ncapacities);
+    bool multiple = view_bool(r, d, "allowMultipleAllocations", NULL);
+    device_facts_make(out, s->names, s->driver, attrs, nattrs, capacities, ncapacities,
+                      multiple, r->a);
 }
 
 static const struct view_consumption *read_consumes(struct view_reader *r,
@@ -208,10 +177,7 @@ static void read_device(struct slice_reader *s, const struct doc *d,
 {
     struct view_reader *r = &s->r;
     out->name = view_text(r, d, "name");
-    out->facts.driver = s->driver;
-    out->facts.allow_multiple = view_bool(r, d, "allowMultipleAllocations", NULL);
-    read_attrs(s, view_map(r, d, "attributes"), &out->facts);
-    read_capacities(s, view_map(r, d, "capacity"), &out->facts);
+    read_facts(s, d, &out->facts);
     out->consumes =
         read_consumes(r, view_list(r, d, "consumesCounters"), &out->nconsumes);
     out->node_name = view_text(r, d, "nodeName");

@@ -52,10 +52,11 @@ struct device_attr_value {
         struct str s; /* string; also a version's text */
         const int64_t *ints;
         const bool *bools;
-        const struct str *strings; /* also versions */
+        const struct str *strings; /* also versions, as published */
     };
-    const struct semver
-        *versions; /* parsed: one for VERSION, n for VERSIONS; NULL if bad */
+    /* Parsed: one for VERSION, n for VERSIONS; NULL if bad. device_facts_make parses what
+     * is not parsed yet. */
+    const struct semver *versions;
 };
 
 struct device_attr {
@@ -73,14 +74,34 @@ struct device_capacity {
     const struct device_capacity_policy *policy; /* NULL: none */
 };
 
-/* What selectors can see of a device. Borrowed arrays; attributes sorted by id. */
+/*
+ * What selectors can see of a device, laid out for them: the ids stand together, the
+ * values are ready for CEL. Made by device_facts_make, immutable afterwards.
+ */
 struct device_facts {
     struct str driver;
-    const struct device_attr *attrs;
-    const struct device_capacity *capacities; /* sorted by id */
+    const uint32_t *attr_ids; /* ascending */
+    const struct cel_value *attr_values;
+    const uint32_t *capacity_ids;    /* ascending; value i is capacities[i].value */
+    const struct device_attr *attrs; /* in the order of the ids */
+    const struct device_capacity *capacities;
     uint32_t nattrs, ncapacities;
     bool allow_multiple;
+    /* Set if an attribute has no value or a version that is none: the text that every
+     * expression on the device fails with (spec 4.1). */
+    struct str bad;
 };
+
+/*
+ * Fills in the ids, parses versions, sorts both arrays in place. Of an attribute or
+ * capacity that is there in both spellings ("model" and "<driver>/model") the one with
+ * the domain counts, the other is dropped; upstream takes either. The arrays and their
+ * texts are borrowed, the rest is in the arena. Interns names: see device_env.
+ */
+void device_facts_make(struct device_facts *out, struct device_names *names,
+                       struct str driver, struct device_attr *attrs, uint32_t nattrs,
+                       struct device_capacity *capacities, uint32_t ncapacities,
+                       bool allow_multiple, struct arena *a);
 
 enum device_env_kind { DEVICE_ENV_NEW, DEVICE_ENV_STORED };
 
@@ -92,6 +113,11 @@ struct device_env_opts {
     unsigned version; /* minor version of Kubernetes; 0: 37 */
 };
 
+/*
+ * Making an environment, compiling an expression and making facts intern names; whoever
+ * shares the names between threads does these three under one lock. Evaluation only reads
+ * what its own arguments hold.
+ */
 struct device_env;
 struct device_env *device_env_new(const struct device_env_opts *opts,
                                   struct device_names *names);
@@ -114,27 +140,30 @@ struct device_expr_error {
 };
 
 struct device_expr;
-/* NULL on failure; error texts live in a. want_estimate as the apiserver does, consumers
- * of stored objects do not. */
+/* NULL on failure; the text and the texts of an error are copied into a, which serves for
+ * nothing else. */
 struct device_expr *device_expr_new(const struct device_env *env, struct str text,
                                     enum device_expr_mode mode, struct arena *a,
                                     struct device_expr_error *error);
 void device_expr_free(struct device_expr *x);
+/* Computed at every call: the apiserver asks once, consumers of stored objects never. */
 struct cel_range device_expr_estimate(const struct device_expr *x);
 const struct cel_type *device_expr_type(const struct device_expr *x);
 
 enum device_verdict { DEVICE_NO, DEVICE_YES, DEVICE_ERROR };
 
 /* The selector on one device. On DEVICE_ERROR *why is upstream's run-time text, with the
- * optional-chaining hint where upstream adds it, in run's arena. run->cost is the cost.
- */
+ * optional-chaining hint where upstream adds it, in run's arena. run->cost is the cost;
+ * without a run->cost_limit it is limited to DEVICE_COST_LIMIT. */
 enum device_verdict device_expr_match(const struct device_expr *x,
                                       const struct device_facts *d, struct cel_run *run,
                                       struct str *why);
-/* A derived attribute's value; false with *why on error. */
+/* A derived attribute's value, in run's arena or the device's; false with *why on error.
+ */
 bool device_expr_derive(const struct device_expr *x, const struct device_facts *d,
                         struct cel_run *run, struct device_attr_value *out,
                         struct str *why);
+/* Any result; errors are values. */
 struct cel_value device_expr_value(const struct device_expr *x,
                                    const struct device_facts *d, struct cel_run *run);
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of device: how the variable "device" is bound to a device.
+ *
+ * A selector's paths become slots when it is compiled: a kind and the id of a name in one
+ * number. A device carries its names' ids, so that a load is a search among a few
+ * numbers. Maps are only built for paths that need them, in the run's arena.
+ */
+#ifndef DRAY_DEVICE_INTERNAL_H
+#define DRAY_DEVICE_INTERNAL_H
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "device/device.h"
+
+struct device_name {
+    struct str domain, id;
+};
+/* At the first "/"; without one the driver is the domain. */
+struct device_name device_name_split(struct str driver, struct str name);
+uint32_t device_name_join(struct device_names *n, struct device_name name);
+
+enum slot_kind {
+    SLOT_DRIVER,
+    SLOT_MULTIPLE,
+    SLOT_ATTRS,       /* device.attributes */
+    SLOT_ATTR_DOMAIN, /* device.attributes["d"]; the number is the domain's */
+    SLOT_ATTR,        /* device.attributes["d"].id */
+    SLOT_CAPACITIES,  /* the same below device.capacity */
+    SLOT_CAPACITY_DOMAIN,
+    SLOT_CAPACITY,
+};
+
+enum { SLOT_KIND_BITS = 3, SLOT_ID_MAX = (1 << 28) - 1 };
+
+static inline enum slot_kind slot_kind(int slot)
+{
+    return (enum slot_kind)(slot & ((1 << SLOT_KIND_BITS) - 1));
+}
+static inline uint32_t slot_id(int slot)
+{
+    return (uint32_t)slot >> SLOT_KIND_BITS;
+}
+
+/* A slot of a compiled expression with its texts, for maps and for error texts. */
+struct device_slot {
+    int slot;
+    struct str domain; /* of SLOT_*_DOMAIN */
+    struct str id;     /* of SLOT_ATTR and SLOT_CAPACITY */
+};
+
+enum size_bound {
+    BOUND_DRIVER = 63,
+    BOUND_DOMAIN = 63,
+    BOUND_ID = 32,
+    BOUND_ENTRIES = 32,
+    BOUND_ATTR = 64,
+    BOUND_FLAG = 1,
+};
+
+struct device_env {
+    struct arena arena;
+    struct cel_env *cel;
+    struct device_names *names;
+    const struct cel_type *attr_type; /* V of spec 4.1: any or dyn */
+    bool allow_multiple;              /* the variable has this field */
+    bool lists;                       /* derived attributes may be lists */
+};
+
+struct device_expr {
+    const struct device_env *env;
+    struct arena arena; /* of the tree */
+    const struct cel_expr *expr;
+    struct cel_program *program;
+    enum device_expr_mode mode;
+    struct device_slot *slots;
+    uint32_t nslots;
+    bool whole; /* also uses "device" as a value */
+};
+
+/* The activation of the variable. */
+struct device_binding {
+    const struct device_facts *facts;
+    const struct device_expr *expr;
+};
+
+extern const struct cel_var_ops device_var_ops;
+bool device_var_size(void *decl, const struct cel_step *steps, unsigned n, uint64_t *max);
+
+/* Index of an id among ascending ones, n if it is not there. */
+static inline uint32_t device_id_find(const uint32_t *ids, uint32_t n, uint32_t id)
+{
+    const uint32_t *at = ids;
+    if (n == 0)
+        return 0;
+    for (uint32_t rest = n; rest > 1;) {
+        uint32_t half = rest / 2;
+        at += at[half] <= id ? half : 0;
+        rest -= half;
+    }
+    return *at == id ? (uint32_t)(at - ids) : n;
+}
+
+#endif
