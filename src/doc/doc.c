@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "doc/json.h"
+#include "doc/json_shim.h"
 #include "doc/tree.h"
 
 /* ---- Reading ---- */

@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "base/map.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "doc/json.h"
 #include "doc/source.h"
 
-/* Maps up to this size are searched for duplicate keys pair by pair. */
-enum { SMALL_MAP = 32, STRING_BLOCK = 16 << 10 };
-
-/* The way from the root to the value being read. */
-struct frame {
-    const struct frame *up;
-    const struct doc_member *member; /* NULL: in a list */
-    uint32_t index;
-    uint32_t depth;
-};
+enum { STRING_BLOCK = 16 << 10 };
 
 /* ---- Errors ---- */
 
-static bool fail(struct json_reader *r, uint32_t pos, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool fail(struct json_reader *r, uint32_t pos, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    source_fail(r->src, pos, ERR_INVALID, r->err, fmt, ap);
-    va_end(ap);
-    return false;
-}
+#define fail(r, pos, ...) source_fail((r)->src, (pos), (r)->err, __VA_ARGS__)
 
 static uint32_t text_end(const struct json_reader *r)
 {
@@ -85,8 +62,8 @@ static char *string_room(struct json_reader *r, size_t need)
         size_t left = text_end(r) - r->index.at[r->next - 1] + 16;
         size_t block = left < STRING_BLOCK ? left : STRING_BLOCK;
         if (need > block / 4)
-            return arena_alloc(r->arena, need);
-        r->bytes = arena_alloc(r->arena, block);
+            return arena_alloc(r->build->arena, need);
+        r->bytes = arena_alloc(r->build->arena, block);
         r->bytes_end = r->bytes + block;
     }
     return r->bytes;
@@ -309,86 +286,6 @@ bool json_reader_key(struct json_reader *r, struct str *key, uint32_t *pos)
     return true;
 }
 
-/* ---- Duplicate keys ---- */
-
-static void path_of(const struct frame *f, struct strbuf *out)
-{
-    if (!f)
-        return;
-    path_of(f->up, out);
-    if (f->member)
-        source_path_key(out, doc_key(f->member));
-    else
-        source_path_index(out, f->index);
-}
-
-static void note_dup(struct json_reader *r, const struct frame *up,
-                     const struct doc_member *m)
-{
-    struct strbuf path = STRBUF_INIT;
-    path_of(up, &path);
-    source_path_key(&path, doc_key(m));
-    if (r->ndups == r->dups_cap) {
-        r->dups_cap = r->dups_cap ? 2 * r->dups_cap : 8;
-        r->dups = mem_resize(r->dups, r->dups_cap, sizeof *r->dups);
-    }
-    r->dups[r->ndups++] =
-        (struct doc_dup_key){arena_str(r->arena, strbuf_str(&path)).p, m->key_pos};
-    strbuf_release(&path);
-}
-
-static bool key_among(const struct doc_member *v, size_t n, const struct doc_member *m)
-{
-    for (size_t i = 0; i < n; i++)
-        if (v[i].key_len == m->key_len &&
-            (v[i].key == m->key || memcmp(v[i].key, m->key, m->key_len) == 0))
-            return true;
-    return false;
-}
-
-static void find_dups_in_large(struct json_reader *r, const struct frame *up,
-                               const struct doc *map)
-{
-    struct strmap seen = STRMAP_INIT;
-    for (uint32_t i = 0; i < map->n; i++) {
-        bool made;
-        strmap_put(&seen, doc_key(&map->members[i]), &made);
-        if (!made)
-            note_dup(r, up, &map->members[i]);
-    }
-    strmap_release(&seen);
-}
-
-static void find_dups(struct json_reader *r, const struct frame *up,
-                      const struct doc *map)
-{
-    if (map->n > SMALL_MAP) {
-        find_dups_in_large(r, up, map);
-        return;
-    }
-    for (uint32_t i = 1; i < map->n; i++)
-        if (key_among(map->members, i, &map->members[i]))
-            note_dup(r, up, &map->members[i]);
-}
-
-static int by_pos(const void *a, const void *b)
-{
-    const struct doc_dup_key *x = a, *y = b;
-    return (x->pos > y->pos) - (x->pos < y->pos);
-}
-
-void json_reader_dups(struct json_reader *r, struct doc_source *src)
-{
-    struct doc_dup_key *v = NULL;
-    if (r->ndups) {
-        v = ARENA_ARRAY(r->arena, struct doc_dup_key, r->ndups);
-        memcpy(v, r->dups, r->ndups * sizeof *v);
-        qsort(v, r->ndups, sizeof *v, by_pos);
-    }
-    src->dups = v;
-    src->ndups = r->ndups;
-}
-
 /* ---- Scalars ---- */
 
 static size_t digits_len(struct str s, size_t i)
@@ -473,16 +370,8 @@ static bool read_word(struct json_reader *r, uint32_t pos, struct doc *out)
 
 /* ---- Lists and maps ---- */
 
-static bool read_value(struct json_reader *r, const struct frame *up, struct doc *out);
-
-static void push(struct json_reader *r, const struct doc_member *m)
-{
-    if (r->npending == r->pending_cap) {
-        r->pending_cap = r->pending_cap ? 2 * r->pending_cap : 64;
-        r->pending = mem_resize(r->pending, r->pending_cap, sizeof *r->pending);
-    }
-    r->pending[r->npending++] = *m;
-}
+static bool read_value(struct json_reader *r, const struct build_frame *up,
+                       struct doc *out);
 
 char json_reader_peek(const struct json_reader *r)
 {
@@ -499,10 +388,10 @@ bool json_reader_more(struct json_reader *r, char closing, bool *more)
     return true;
 }
 
-static bool read_members(struct json_reader *r, const struct frame *up)
+static bool read_members(struct json_reader *r, const struct build_frame *up)
 {
     struct doc_member m;
-    struct frame here = {up, &m, 0, up ? up->depth + 1 : 1};
+    struct build_frame here = build_frame(up, &m);
     bool more = true;
     while (more) {
         struct str key;
@@ -512,61 +401,51 @@ static bool read_members(struct json_reader *r, const struct frame *up)
         m.key_len = (uint32_t)key.n;
         if (!read_value(r, &here, &m.value) || !json_reader_more(r, '}', &more))
             return false;
-        push(r, &m);
+        build_push(r->build, &m);
     }
     return true;
 }
 
-static bool read_map(struct json_reader *r, const struct frame *up, struct doc *out)
+static bool read_map(struct json_reader *r, const struct build_frame *up, struct doc *out)
 {
-    size_t from = r->npending;
-    *out = (struct doc){.type = DOC_MAP, .pos = r->index.at[r->next - 1]};
+    size_t from = r->build->npending;
+    uint32_t pos = r->index.at[r->next - 1];
     if (json_reader_peek(r) == '}')
         r->next++;
     else if (!read_members(r, up))
         return false;
-    out->n = (uint32_t)(r->npending - from);
-    if (out->n) {
-        size_t size = out->n * sizeof *out->members;
-        out->members = arena_alloc(r->arena, size);
-        memcpy(out->members, r->pending + from, size);
-    }
-    r->npending = from;
-    find_dups(r, up, out);
+    *out = build_map(r->build, from, pos, up);
     return true;
 }
 
-static bool read_items(struct json_reader *r, const struct frame *up)
+static bool read_items(struct json_reader *r, const struct build_frame *up)
 {
     struct doc_member m = {0};
-    struct frame here = {up, NULL, 0, up ? up->depth + 1 : 1};
+    struct build_frame here = build_frame(up, NULL);
     bool more = true;
     for (; more; here.index++) {
         if (!read_value(r, &here, &m.value) || !json_reader_more(r, ']', &more))
             return false;
-        push(r, &m);
+        build_push(r->build, &m);
     }
     return true;
 }
 
-static bool read_list(struct json_reader *r, const struct frame *up, struct doc *out)
+static bool read_list(struct json_reader *r, const struct build_frame *up,
+                      struct doc *out)
 {
-    size_t from = r->npending;
-    *out = (struct doc){.type = DOC_LIST, .pos = r->index.at[r->next - 1]};
+    size_t from = r->build->npending;
+    uint32_t pos = r->index.at[r->next - 1];
     if (json_reader_peek(r) == ']')
         r->next++;
     else if (!read_items(r, up))
         return false;
-    out->n = (uint32_t)(r->npending - from);
-    if (out->n)
-        out->items = arena_alloc(r->arena, out->n * sizeof *out->items);
-    for (uint32_t i = 0; i < out->n; i++)
-        out->items[i] = r->pending[from + i].value;
-    r->npending = from;
+    *out = build_list(r->build, from, pos);
     return true;
 }
 
-static bool read_value(struct json_reader *r, const struct frame *up, struct doc *out)
+static bool read_value(struct json_reader *r, const struct build_frame *up,
+                       struct doc *out)
 {
     char c = json_reader_peek(r);
     uint32_t pos = next_pos(r);
@@ -600,9 +479,10 @@ static bool read_value(struct json_reader *r, const struct frame *up, struct doc
 
 /* ---- The reader ---- */
 
-bool json_reader_init(struct json_reader *r, const struct doc_source *src, struct err *e)
+bool json_reader_init(struct json_reader *r, const struct doc_source *src,
+                      struct build *b, struct err *e)
 {
-    *r = (struct json_reader){.src = src, .err = e};
+    *r = (struct json_reader){.src = src, .build = b, .err = e};
     if (!source_check_size(src, e))
         return false;
     switch (json_index_init(&r->index, src->text.p, src->text.n)) {
@@ -626,17 +506,11 @@ bool json_reader_init(struct json_reader *r, const struct doc_source *src, struc
 void json_reader_fini(struct json_reader *r)
 {
     json_index_fini(&r->index);
-    free(r->pending);
-    free(r->dups);
-    r->pending = NULL;
-    r->dups = NULL;
 }
 
-void json_reader_begin(struct json_reader *r, struct arena *a)
+void json_reader_begin(struct json_reader *r)
 {
-    r->arena = a;
     r->bytes = r->bytes_end = NULL;
-    r->npending = r->ndups = 0;
     r->round++;
 }
 
@@ -669,19 +543,30 @@ static bool read_one(struct json_reader *r, struct doc *out)
                 source_quote(r->src, next_pos(r), seen));
 }
 
+static bool read_whole(struct doc_source *src, struct build *b, struct doc *out,
+                       struct err *e)
+{
+    struct json_reader r;
+    if (!json_reader_init(&r, src, b, e))
+        return false;
+    json_reader_begin(&r);
+    bool ok = read_one(&r, out);
+    json_reader_fini(&r);
+    return ok;
+}
+
 bool doc_read_json(struct doc_source *src, struct arena *a, struct doc *out,
                    struct err *e)
 {
-    struct json_reader r;
+    struct build b;
     struct doc d;
-    if (!json_reader_init(&r, src, e))
-        return false;
-    json_reader_begin(&r, a);
-    bool ok = read_one(&r, &d);
+    build_init(&b);
+    build_begin(&b, a);
+    bool ok = read_whole(src, &b, &d, e);
     if (ok) {
-        json_reader_dups(&r, src);
+        build_dups(&b, src);
         *out = d;
     }
-    json_reader_fini(&r);
+    build_fini(&b);
     return ok;
 }

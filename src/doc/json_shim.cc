@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doc/json.h"
+#include "doc/json_shim.h"
 
 #include <charconv>
 #include <cstring>
@@ -87,47 +87,20 @@ bool json_to_double(const char *text, size_t n, double *out)
     return true;
 }
 
-/* Digits d1 d2 ... dn times ten to the (point - n) as plain decimals. */
-static char *lay_out(char *out, const char *digits, int n, int point)
+int json_digits(double d, bool narrow, char out[JSON_DIGITS_ROOM], int *point)
 {
-    if (point <= 0) {
-        *out++ = '0';
-        *out++ = '.';
-        for (int i = point; i < 0; i++)
-            *out++ = '0';
-    }
-    for (int i = 0; i < n || i < point; i++) {
-        if (i == point && point > 0)
-            *out++ = '.';
-        *out++ = i < n ? digits[i] : '0';
-    }
-    return out;
-}
-
-size_t json_from_double(double d, char out[JSON_DOUBLE_ROOM])
-{
-    char sci[JSON_DOUBLE_ROOM];
-    char *end =
-        std::to_chars(sci, sci + sizeof sci, d, std::chars_format::scientific).ptr;
+    char sci[JSON_DIGITS_ROOM + 8];
+    char *to = sci + sizeof sci;
     double abs = d < 0 ? -d : d;
-    if (abs != 0 && (abs < 1e-6 || abs >= 1e21)) {
-        /* encoding/json writes e-9 where others write e-09. */
-        if (end[-4] == 'e' && end[-3] == '-' && end[-2] == '0') {
-            end[-2] = end[-1];
-            end--;
-        }
-        memcpy(out, sci, (size_t)(end - sci));
-        return (size_t)(end - sci);
-    }
-    char digits[JSON_DOUBLE_ROOM], *to = out;
+    char *end =
+        narrow ? std::to_chars(sci, to, (float)abs, std::chars_format::scientific).ptr
+               : std::to_chars(sci, to, abs, std::chars_format::scientific).ptr;
     const char *p = sci;
     int n = 0, exp = 0;
-    if (*p == '-')
-        *to++ = *p++;
     for (; *p != 'e'; p++)
-        if (*p != '.')
-            digits[n++] = *p;
-    p += p[1] == '+' ? 2 : 1;
-    std::from_chars(p, end, exp);
-    return (size_t)(lay_out(to, digits, n, exp + 1) - out);
+        if (*p >= '0' && *p <= '9')
+            out[n++] = *p;
+    std::from_chars(p + 1 + (p[1] == '+'), end, exp);
+    *point = exp + 1;
+    return n;
 }

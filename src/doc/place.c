@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
-#include "doc/json.h"
+#include "doc/json_shim.h"
 #include "doc/source.h"
 
 struct doc_place doc_place(const struct doc_source *src, uint32_t pos)
@@ -23,12 +23,22 @@ struct doc_place doc_place(const struct doc_source *src, uint32_t pos)
     return (struct doc_place){line, (uint32_t)column};
 }
 
-bool source_fail(const struct doc_source *src, uint32_t pos, enum err_code code,
-                 struct err *e, const char *fmt, va_list ap)
+bool source_failv(const struct doc_source *src, uint32_t pos, struct err *e,
+                  const char *fmt, va_list ap)
 {
     struct doc_place at = doc_place(src, pos);
-    err_setv(e, code, fmt, ap);
+    err_setv(e, ERR_INVALID, fmt, ap);
     return err_wrap(e, "%s:%u:%u", src->name, at.line, at.column);
+}
+
+bool source_fail(const struct doc_source *src, uint32_t pos, struct err *e,
+                 const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    source_failv(src, pos, e, fmt, ap);
+    va_end(ap);
+    return false;
 }
 
 bool source_check_size(const struct doc_source *src, struct err *e)

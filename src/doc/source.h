@@ -5,10 +5,11 @@
 
 #include "doc/doc.h"
 
-/* "NAME:LINE:COLUMN: message". Returns false. */
-bool source_fail(const struct doc_source *src, uint32_t pos, enum err_code code,
-                 struct err *e, const char *fmt, va_list ap)
-    __attribute__((format(printf, 5, 0)));
+/* "NAME:LINE:COLUMN: message", as ERR_INVALID. Returns false. */
+bool source_fail(const struct doc_source *src, uint32_t pos, struct err *e,
+                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+bool source_failv(const struct doc_source *src, uint32_t pos, struct err *e,
+                  const char *fmt, va_list ap) __attribute__((format(printf, 4, 0)));
 /* Offsets have 32 bits: false, with an error, for a longer text. */
 bool source_check_size(const struct doc_source *src, struct err *e);
 
