@@ -34,7 +34,8 @@ struct cel_ast_entry { /* of a map (key) or a struct (field) */
 };
 
 struct cel_ast {
-    uint8_t kind; /* enum cel_ast_kind */
+    uint8_t kind;   /* enum cel_ast_kind */
+    uint16_t depth; /* the parser's own */
     uint32_t id;
     uint32_t pos; /* byte offset of the token that error texts point at */
     union {

@@ -28,8 +28,9 @@ struct cel_issue {
 };
 
 struct cel_issues {
-    struct cel_issue *v;
-    uint32_t n;
+    struct cel_issue *v; /* in the order of the source; in the arena of the call */
+    uint32_t n;          /* at most 100 */
+    uint32_t total;      /* with those that were not kept */
 };
 
 /* NULL with issues set on failure. The text must outlive the expression. */

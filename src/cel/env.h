@@ -114,6 +114,8 @@ const struct cel_decl *cel_env_function(const struct cel_env *env, struct str na
 cel_cost_fn *cel_env_cost(const struct cel_env *env, struct str function);
 const struct cel_macro *cel_env_macro(const struct cel_env *env, struct str name,
                                       bool member, unsigned nargs);
+/* As given to cel_env_new; the arrays in it may be gone. */
+const struct cel_env_opts *cel_env_opts(const struct cel_env *env);
 unsigned cel_env_flags(const struct cel_env *env);
 const char *cel_env_container(const struct cel_env *env);
 
