@@ -43,11 +43,18 @@ static int cmp_scaled(int64_t a, int n, int64_t b)
     return (wide > b) - (wide < b);
 }
 
-static int cmp_small(const struct quantity *a, const struct quantity *b)
+/* The unscaled value, when int64 can hold it; so it is with many a big form ("1.5Gi"). */
+static bool narrow(const struct quantity *q, int64_t *out)
 {
-    if (a->scale >= b->scale)
-        return cmp_scaled(a->i, a->scale - b->scale, b->i);
-    return -cmp_scaled(b->i, b->scale - a->scale, a->i);
+    if (!q->big) {
+        *out = q->i;
+        return true;
+    }
+    int32_t size = q->big->size;
+    if (size < -1 || size > 1 || (size && q->big->limbs[0] > INT64_MAX))
+        return false;
+    *out = size ? size * (int64_t)q->big->limbs[0] : 0;
+    return true;
 }
 
 static int min_scale(const struct quantity *a, const struct quantity *b)
@@ -57,8 +64,10 @@ static int min_scale(const struct quantity *a, const struct quantity *b)
 
 int quantity_cmp(const struct quantity *a, const struct quantity *b)
 {
-    if (!a->big && !b->big)
-        return cmp_small(a, b);
+    int64_t i, j;
+    if (narrow(a, &i) && narrow(b, &j))
+        return a->scale >= b->scale ? cmp_scaled(i, a->scale - b->scale, j)
+                                    : -cmp_scaled(j, b->scale - a->scale, i);
     int sign = quantity_sign(a), other = quantity_sign(b);
     if (sign != other)
         return sign < other ? -1 : 1;

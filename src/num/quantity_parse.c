@@ -38,13 +38,13 @@ struct unit {
 
 static const struct {
     char text[3];
-    uint8_t base;
+    uint8_t len, base;
     int8_t exponent;
 } suffixes[] = {
-    {"", 10, 0},   {"n", 10, -9}, {"u", 10, -6}, {"m", 10, -3},
-    {"k", 10, 3},  {"M", 10, 6},  {"G", 10, 9},  {"T", 10, 12},
-    {"P", 10, 15}, {"E", 10, 18}, {"Ki", 2, 10}, {"Mi", 2, 20},
-    {"Gi", 2, 30}, {"Ti", 2, 40}, {"Pi", 2, 50}, {"Ei", 2, 60},
+    {"", 0, 10, 0},   {"Gi", 2, 2, 30}, {"Mi", 2, 2, 20}, {"Ki", 2, 2, 10},
+    {"m", 1, 10, -3}, {"k", 1, 10, 3},  {"M", 1, 10, 6},  {"G", 1, 10, 9},
+    {"Ti", 2, 2, 40}, {"T", 1, 10, 12}, {"n", 1, 10, -9}, {"u", 1, 10, -6},
+    {"P", 1, 10, 15}, {"E", 1, 10, 18}, {"Pi", 2, 2, 50}, {"Ei", 2, 2, 60},
 };
 
 static bool is_digit(char c)
@@ -57,6 +57,27 @@ static bool is_sign(char c)
     return c == '+' || c == '-';
 }
 
+static bool is_suffix_letter(char c)
+{
+    switch (c) {
+    case 'e':
+    case 'E':
+    case 'i':
+    case 'n':
+    case 'u':
+    case 'm':
+    case 'k':
+    case 'K':
+    case 'M':
+    case 'G':
+    case 'T':
+    case 'P':
+        return true;
+    default:
+        return false;
+    }
+}
+
 static size_t skip_digits(struct str s, size_t i)
 {
     while (i < s.n && is_digit(s.p[i]))
@@ -66,7 +87,7 @@ static size_t skip_digits(struct str s, size_t i)
 
 static size_t skip_letters(struct str s, size_t i)
 {
-    while (i < s.n && s.p[i] && strchr("eEinumkKMGTP", s.p[i]))
+    while (i < s.n && is_suffix_letter(s.p[i]))
         i++;
     return i;
 }
@@ -118,7 +139,7 @@ static bool parse_exponent(struct str s, int *out)
 static bool parse_unit(struct str s, struct unit *u, struct err *e)
 {
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (str_is(s, suffixes[i].text)) {
+        if (s.n == suffixes[i].len && memcmp(s.p, suffixes[i].text, s.n) == 0) {
             u->base = suffixes[i].base;
             u->exponent = suffixes[i].exponent;
             u->format = u->base == 2 ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI;
