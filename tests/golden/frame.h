@@ -8,6 +8,7 @@
 
 struct golden_options {
     const char *dir;    /* the folder of folders */
+    const char *lists;  /* folder of known-failures and differences */
     const char *folder; /* NULL: all */
     const char *id;     /* pattern; NULL: all */
     bool all;           /* list every failing case, not the first 20 */

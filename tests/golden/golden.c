@@ -145,8 +145,8 @@ static void print_checks(const struct golden_case *c)
 static bool is_shown(const struct golden_case *c)
 {
     const struct golden_options *o = c->g->frame->options;
-    return o->verbose ||
-           (c->failures && (o->all || c->g->frame->count.failed <= SHOWN_FAILURES));
+    bool first = !c->skip && c->g->frame->count.failed <= SHOWN_FAILURES;
+    return o->verbose || (c->failures && (o->all || first));
 }
 
 /* Turns what was checked into passed, failed or skipped, in the light of known-failures.

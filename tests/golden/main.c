@@ -18,9 +18,6 @@ GOLDEN_RUNNERS
 static const struct golden_runner *const runners[] = {GOLDEN_RUNNERS NULL};
 #undef R
 
-#define KNOWN_FAILURES DRAY_SOURCE_ROOT "/tests/golden/known-failures"
-#define DIFFERENCES DRAY_SOURCE_ROOT "/tests/golden/differences"
-
 static const char usage[] =
     "usage: dray-golden [options]\n"
     "  --dir DIR      the folder of case folders ($DRAY_SHARED/golden, "
@@ -28,7 +25,8 @@ static const char usage[] =
     "  --folder NAME  this folder alone\n"
     "  --id PATTERN   these cases alone (* and ?), with every check shown\n"
     "  --all          list every failing case, not the first 20 of a folder\n"
-    "  --accept       rewrite tests/golden/known-failures to what fails now\n"
+    "  --lists DIR    the folder of known-failures and differences (tests/golden)\n"
+    "  --accept       rewrite known-failures to what fails now\n"
     "  --tap          one line a case, for the test suite\n";
 
 /* ---- Crashes: say which case it was ---- */
@@ -195,14 +193,8 @@ static void skip_all(struct golden_frame *f, struct golden_count *total)
     add_counts(total, &f->count);
 }
 
-static bool finish(struct golden_frame *f, const struct golden_count *total)
+static void finish(struct golden_frame *f, const struct golden_count *total)
 {
-    struct err e = ERR_INIT;
-    if (f->options->accept && !golden_known_save(f->lists, KNOWN_FAILURES, &e)) {
-        fprintf(stderr, "dray-golden: %s\n", err_text(&e));
-        err_release(&e);
-        return false;
-    }
     if (f->options->tap)
         printf("1..%lu\n", f->tap_number);
     else if (total->skipped)
@@ -210,29 +202,37 @@ static bool finish(struct golden_frame *f, const struct golden_count *total)
                total->skipped);
     else
         printf("%lu passed, %lu failed\n", total->passed, total->failed);
-    return total->failed == 0 || f->options->accept;
 }
 
-static int run(const struct golden_options *o)
+/* False with an error: nothing could be run. *failed counts cases. */
+static bool run(const struct golden_options *o, struct golden_lists *lists,
+                const char *known_path, unsigned long *failed, struct err *e)
 {
-    struct golden_lists lists;
-    struct err e = ERR_INIT;
-    if (!golden_lists_load(&lists, KNOWN_FAILURES, DIFFERENCES, &e)) {
-        fprintf(stderr, "dray-golden: %s\n", err_text(&e));
-        err_release(&e);
-        golden_lists_fini(&lists);
-        return 2;
-    }
-    struct golden_frame f = {.options = o, .lists = &lists};
+    struct golden_frame f = {.options = o, .lists = lists};
     struct golden_count total = {0};
-    bool ok = true;
     if (!exists(o->dir, "."))
         skip_all(&f, &total);
     else if (!run_all(&f, &total))
-        ok = fprintf(stderr, "dray-golden: no folder %s in %s\n", o->folder, o->dir) < 0;
-    ok = finish(&f, &total) && ok;
+        return err_set(e, ERR_NOT_FOUND, "no folder %s in %s", o->folder, o->dir);
+    finish(&f, &total);
+    *failed = o->accept ? 0 : total.failed;
+    return !o->accept || golden_known_save(lists, known_path, e);
+}
+
+static int run_with_lists(const struct golden_options *o, struct arena *a)
+{
+    struct golden_lists lists;
+    struct err e = ERR_INIT;
+    unsigned long failed = 0;
+    const char *known = arena_printf(a, "%s/known-failures", o->lists).p;
+    const char *differences = arena_printf(a, "%s/differences", o->lists).p;
+    bool ok = golden_lists_load(&lists, known, differences, &e) &&
+              run(o, &lists, known, &failed, &e);
+    if (!ok)
+        fprintf(stderr, "dray-golden: %s\n", err_text(&e));
+    err_release(&e);
     golden_lists_fini(&lists);
-    return ok ? 0 : 1;
+    return !ok ? 2 : failed ? 1 : 0;
 }
 
 static const char *default_dir(struct arena *a)
@@ -246,15 +246,17 @@ static const char *default_dir(struct arena *a)
 int main(int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"dir", 1, NULL, 'd'},    {"folder", 1, NULL, 'f'},
-        {"id", 1, NULL, 'i'},     {"all", 0, NULL, 'a'},
-        {"accept", 0, NULL, 'A'}, {"tap", 0, NULL, 't'},
-        {"help", 0, NULL, 'h'},   {0}};
-    struct golden_options o = {0};
+        {"dir", 1, NULL, 'd'}, {"lists", 1, NULL, 'l'}, {"folder", 1, NULL, 'f'},
+        {"id", 1, NULL, 'i'},  {"all", 0, NULL, 'a'},   {"accept", 0, NULL, 'A'},
+        {"tap", 0, NULL, 't'}, {"help", 0, NULL, 'h'},  {0}};
+    struct golden_options o = {.lists = DRAY_SOURCE_ROOT "/tests/golden"};
     for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         switch (c) {
         case 'd':
             o.dir = optarg;
+            break;
+        case 'l':
+            o.lists = optarg;
             break;
         case 'f':
             o.folder = optarg;
@@ -284,7 +286,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     signal(SIGSEGV, on_crash);
     signal(SIGABRT, on_crash);
-    int status = run(&o);
+    int status = run_with_lists(&o, &a);
     arena_fini(&a);
     return status;
 }
