@@ -117,19 +117,26 @@ static int compare_members(const void *a, const void *b, void *cmp)
     return c ? c : (x > y) - (x < y);
 }
 
+static void sort_members(struct tree_order *o, tree_key_cmp *cmp)
+{
+    qsort_r(o->v, o->n, sizeof *o->v, compare_members, &cmp);
+}
+
 void tree_order_init(struct tree_order *o, const struct doc *map, tree_key_cmp *cmp)
 {
     bool few = map->n <= sizeof o->few / sizeof *o->few;
     o->v = few ? o->few : mem_array(map->n, sizeof *o->v);
+    o->n = map->n;
     for (uint32_t i = 0; i < map->n; i++)
         o->v[i] = &map->members[i];
-    qsort_r(o->v, map->n, sizeof *o->v, compare_members, &cmp);
+    /* By bytes first: not every cmp brings equal keys together. */
+    sort_members(o, str_cmp);
     o->n = 0;
-    for (uint32_t i = 0; i < map->n; i++) {
-        if (i + 1 < map->n && str_eq(doc_key(o->v[i]), doc_key(o->v[i + 1])))
-            continue;
-        o->v[o->n++] = o->v[i];
-    }
+    for (uint32_t i = 0; i < map->n; i++)
+        if (i + 1 == map->n || !str_eq(doc_key(o->v[i]), doc_key(o->v[i + 1])))
+            o->v[o->n++] = o->v[i];
+    if (cmp != str_cmp)
+        sort_members(o, cmp);
 }
 
 void tree_order_fini(struct tree_order *o)

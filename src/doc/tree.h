@@ -5,7 +5,7 @@
 
 #include "doc/doc.h"
 
-typedef int tree_key_cmp(struct str a, struct str b); /* 0 for equal keys only */
+typedef int tree_key_cmp(struct str a, struct str b);
 
 struct tree_order {
     const struct doc_member **v;

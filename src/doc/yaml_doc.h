@@ -27,6 +27,12 @@ void yaml_print_double(double d, bool narrow, struct strbuf *out);
 /* A double as encoding/json has it. */
 void json_print_double(double d, struct strbuf *out);
 
+/* ---- Order of keys ---- */
+
+/* As kubectl's YAML has them: numbers inside keys count as numbers, letters come behind
+ * everything else. */
+int yaml_key_cmp(struct str a, struct str b);
+
 /* ---- Reading ---- */
 
 struct yaml_reader {
