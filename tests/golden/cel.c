@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device expressions against upstream: compilation, estimates, results, costs. */
+#include "golden/golden.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "device/internal.h"
+
+struct judge {
+    struct device_names names;
+    struct device_env *envs[2][2][2]; /* kind, consumable capacity, list attributes */
+    struct strmap devices;            /* struct device_facts by name */
+    struct device_facts empty;
+    /* Stored environments of every release, for the table of overloads. */
+    struct device_env *releases[64];
+};
+
+/* ---- Devices ---- */
+
+static uint32_t members(const struct doc *d)
+{
+    return d && d->type == DOC_MAP ? d->n : 0;
+}
+
+static struct device_attr_value read_ints(const struct doc *list, struct arena *a)
+{
+    int64_t *v = ARENA_ARRAY(a, int64_t, list->n);
+    for (uint32_t i = 0; i < list->n; i++)
+        doc_int64(&list->items[i], &v[i]);
+    return (struct device_attr_value){.kind = DEVICE_ATTR_INTS, .n = list->n, .ints = v};
+}
+
+static struct device_attr_value read_bools(const struct doc *list, struct arena *a)
+{
+    bool *v = ARENA_ARRAY(a, bool, list->n);
+    for (uint32_t i = 0; i < list->n; i++)
+        v[i] = list->items[i].b;
+    return (struct device_attr_value){
+        .kind = DEVICE_ATTR_BOOLS, .n = list->n, .bools = v};
+}
+
+static struct device_attr_value read_texts(const struct doc *list, uint8_t kind,
+                                           struct arena *a)
+{
+    struct str *v = ARENA_ARRAY(a, struct str, list->n);
+    for (uint32_t i = 0; i < list->n; i++)
+        v[i] = doc_str(&list->items[i]);
+    return (struct device_attr_value){.kind = kind, .n = list->n, .strings = v};
+}
+
+static struct device_attr_value read_attr(const struct doc *d, struct arena *a)
+{
+    const struct doc *v;
+    struct device_attr_value out = {0};
+    if ((v = doc_get(d, "ints")))
+        return read_ints(v, a);
+    if ((v = doc_get(d, "bools")))
+        return read_bools(v, a);
+    if ((v = doc_get(d, "strings")))
+        return read_texts(v, DEVICE_ATTR_STRINGS, a);
+    if ((v = doc_get(d, "versions")))
+        return read_texts(v, DEVICE_ATTR_VERSIONS, a);
+    if (doc_get_int64(d, "int", &out.i))
+        out.kind = DEVICE_ATTR_INT;
+    else if (doc_get_bool(d, "bool", &out.b))
+        out.kind = DEVICE_ATTR_BOOL;
+    else if ((v = doc_get(d, "string"))) {
+        out.kind = DEVICE_ATTR_STRING;
+        out.s = doc_str(v);
+    } else if ((v = doc_get(d, "version"))) {
+        out.kind = DEVICE_ATTR_VERSION;
+        out.s = doc_str(v);
+    }
+    return out;
+}
+
+static void read_device(struct judge *j, const struct doc *d, struct arena *a,
+                        struct device_facts *out)
+{
+    const struct doc *attributes = doc_get(d, "attributes");
+    const struct doc *capacity = doc_get(d, "capacity");
+    uint32_t nattrs = members(attributes), ncapacities = members(capacity);
+    struct device_attr *attrs = ARENA_ARRAY(a, struct device_attr, nattrs);
+    struct device_capacity *capacities =
+        ARENA_ARRAY(a, struct device_capacity, ncapacities);
+    for (uint32_t i = 0; i < nattrs; i++) {
+        attrs[i].name = doc_key(&attributes->members[i]);
+        attrs[i].value = read_attr(&attributes->members[i].value, a);
+    }
+    for (uint32_t i = 0; i < ncapacities; i++) {
+        capacities[i].name = doc_key(&capacity->members[i]);
+        quantity_parse(doc_get_text(&capacity->members[i].value, "value"), a,
+                       &capacities[i].value, NULL);
+    }
+    bool multiple = false;
+    doc_get_bool(d, "allowMultipleAllocations", &multiple);
+    device_facts_make(out, &j->names, doc_get_text(d, "driver"), attrs, nattrs,
+                      capacities, ncapacities, multiple, a);
+}
+
+/* ---- Environments ---- */
+
+static bool flag_or(const struct doc *d, const char *key, bool otherwise)
+{
+    doc_get_bool(d, key, &otherwise);
+    return otherwise;
+}
+
+static const struct device_env *env_for(struct judge *j, const struct doc *d)
+{
+    bool stored = !doc_is_string(doc_get(d, "env"), "new");
+    bool capacity = flag_or(d, "consumableCapacity", true);
+    bool lists = flag_or(d, "listAttributes", true);
+    struct device_env **env = &j->envs[stored][capacity][lists];
+    if (!*env) {
+        const struct device_env_opts opts = {.kind = stored ? DEVICE_ENV_STORED
+                                                            : DEVICE_ENV_NEW,
+                                             .consumable_capacity = capacity,
+                                             .list_attributes = lists};
+        *env = device_env_new(&opts, &j->names);
+    }
+    return *env;
+}
+
+static enum device_expr_mode mode_of(const struct doc *d)
+{
+    if (doc_is_string(doc_get(d, "mode"), "value"))
+        return DEVICE_VALUE;
+    return doc_is_string(doc_get(d, "mode"), "derived") ? DEVICE_DERIVED
+                                                        : DEVICE_SELECTOR;
+}
+
+/* ---- Texts ---- */
+
+/* What the folder's README takes out of the comparison: what follows "Syntax error" and
+ * the Go names of map types; and the hint, which only selectors get. */
+static struct str comparable(struct str s, enum device_expr_mode mode)
+{
+    static const char hint[] = ". consider using CEL optional chaining";
+    size_t at = str_find(s, STR("Syntax error"));
+    if (at != SIZE_MAX)
+        return str_sub(s, 0, at + strlen("Syntax error"));
+    at = str_find(s, STR("type: map["));
+    if (at != SIZE_MAX)
+        return str_sub(s, 0, at + strlen("type: map"));
+    at = str_find(s, str_from(hint));
+    return at != SIZE_MAX && mode != DEVICE_SELECTOR ? str_sub(s, 0, at) : s;
+}
+
+static void check_error(struct golden_case *c, const char *field, const struct doc *want,
+                        struct str got, enum device_expr_mode mode)
+{
+    struct str text = want && want->type == DOC_STRING ? doc_str(want) : STR("no error");
+    golden_check_str(c, field, comparable(text, mode), comparable(got, mode));
+}
+
+/* Numbers beyond int64 are texts, 2^64-1 is "max". */
+static void check_count(struct golden_case *c, const char *field, const struct doc *want,
+                        uint64_t got)
+{
+    struct doc d;
+    if (got == UINT64_MAX)
+        d = doc_make_string(c->arena, STR("max"));
+    else if (got > INT64_MAX)
+        d = doc_make_string(c->arena, arena_printf(c->arena, "%" PRIu64, got));
+    else
+        d = doc_make_int(c->arena, (int64_t)got);
+    golden_check_doc(c, field, want, &d);
+}
+
+static void check_cost(struct golden_case *c, const char *field, const struct doc *want,
+                       uint64_t got)
+{
+    const struct doc *cost = doc_get(want, "cost"), *range = doc_get(want, "costRange");
+    int64_t lo, hi;
+    if (range && doc_int64(&range->items[0], &lo) && doc_int64(&range->items[1], &hi)) {
+        if ((int64_t)got < lo || (int64_t)got > hi)
+            golden_fail(c, "%s: %" PRIu64 " is not in %" PRId64 "..%" PRId64, field, got,
+                        lo, hi);
+    } else if (cost) {
+        check_count(c, field, cost, got);
+    }
+}
+
+/* ---- Answers ---- */
+
+static struct str print_value(struct cel_value v, struct arena *a)
+{
+    struct strbuf b = STRBUF_INIT;
+    cel_print(v, &b);
+    struct str text = arena_str(a, strbuf_str(&b));
+    strbuf_release(&b);
+    return text;
+}
+
+static struct doc value_doc(struct cel_value v, struct arena *a)
+{
+    struct doc d = doc_make_map();
+    struct str type = str_from(cel_type_name(cel_type_of_value(v)));
+    doc_set(a, &d, "type", doc_make_string(a, type));
+    doc_set(a, &d, "text", doc_make_string(a, print_value(v, a)));
+    return d;
+}
+
+static struct doc texts_doc(const struct device_attr_value *v, struct arena *a)
+{
+    struct doc list = doc_make_list();
+    for (uint32_t i = 0; i < v->n; i++)
+        doc_append(a, &list, doc_make_string(a, v->strings[i]));
+    return list;
+}
+
+static struct doc list_doc(const struct device_attr_value *v, struct arena *a)
+{
+    struct doc list = doc_make_list();
+    for (uint32_t i = 0; i < v->n; i++)
+        doc_append(a, &list,
+                   v->kind == DEVICE_ATTR_INTS ? doc_make_int(a, v->ints[i])
+                                               : doc_make_bool(v->bools[i]));
+    return list;
+}
+
+static struct doc attr_doc(const struct device_attr_value *v, struct arena *a)
+{
+    struct doc d = doc_make_map();
+    switch (v->kind) {
+    case DEVICE_ATTR_INT:
+        doc_set(a, &d, "int", doc_make_int(a, v->i));
+        break;
+    case DEVICE_ATTR_BOOL:
+        doc_set(a, &d, "bool", doc_make_bool(v->b));
+        break;
+    case DEVICE_ATTR_STRING:
+        doc_set(a, &d, "string", doc_make_string(a, v->s));
+        break;
+    case DEVICE_ATTR_VERSION:
+        doc_set(a, &d, "version", doc_make_string(a, v->s));
+        break;
+    case DEVICE_ATTR_INTS:
+        doc_set(a, &d, "ints", list_doc(v, a));
+        break;
+    case DEVICE_ATTR_BOOLS:
+        doc_set(a, &d, "bools", list_doc(v, a));
+        break;
+    case DEVICE_ATTR_STRINGS:
+        doc_set(a, &d, "strings", texts_doc(v, a));
+        break;
+    default:
+        doc_set(a, &d, "versions", texts_doc(v, a));
+        break;
+    }
+    return d;
+}
+
+/* One of "match", "value", "attribute", "error". */
+struct answer {
+    const char *field;
+    struct doc doc;
+    struct str error;
+};
+
+static struct answer answer_error(struct str text)
+{
+    return (struct answer){.field = "error", .error = text};
+}
+
+static struct answer ask(const struct device_expr *x, enum device_expr_mode mode,
+                         const struct device_facts *d, struct cel_run *run,
+                         struct arena *a)
+{
+    struct str why = STR_NONE;
+    if (mode == DEVICE_SELECTOR) {
+        enum device_verdict verdict = device_expr_match(x, d, run, &why);
+        if (verdict == DEVICE_ERROR)
+            return answer_error(arena_str(a, why));
+        return (struct answer){"match", doc_make_bool(verdict == DEVICE_YES), STR_NONE};
+    }
+    if (mode == DEVICE_DERIVED) {
+        struct device_attr_value v;
+        if (!device_expr_derive(x, d, run, &v, &why))
+            return answer_error(arena_str(a, why));
+        return (struct answer){"attribute", attr_doc(&v, a), STR_NONE};
+    }
+    struct cel_value v = device_expr_value(x, d, run);
+    if (v.kind == CEL_ERROR)
+        return answer_error(arena_str(a, v.error->text));
+    return (struct answer){"value", value_doc(v, a), STR_NONE};
+}
+
+static void check_result(struct golden_case *c, const char *prefix,
+                         const struct doc *want, const struct device_expr *x,
+                         enum device_expr_mode mode, const struct device_facts *d)
+{
+    struct cel_run run;
+    cel_run_init(&run);
+    struct answer got = ask(x, mode, d, &run, c->arena);
+    const char *field = arena_printf(c->arena, "%s.%s", prefix, got.field).p;
+    const struct doc *w = doc_get(want, got.field);
+    if (strcmp(got.field, "error") == 0 || doc_get(want, "error"))
+        check_error(c, arena_printf(c->arena, "%s.error", prefix).p,
+                    doc_get(want, "error"), got.error.n ? got.error : STR("no error"),
+                    mode);
+    else if (w)
+        golden_check_doc(c, field, w, &got.doc);
+    if (w || got.error.n)
+        check_cost(c, arena_printf(c->arena, "%s.cost", prefix).p, want, run.cost);
+    cel_run_fini(&run);
+}
+
+/* Compiles and checks everything that is known before an evaluation. NULL: it did not
+ * compile, and that was checked. */
+static struct device_expr *check_compile(struct golden_case *c, struct judge *j,
+                                         const char *prefix, const struct doc *want,
+                                         enum device_expr_mode mode)
+{
+    struct str text = doc_get_text(c->doc, "expression");
+    struct device_expr_error error;
+    struct device_expr *x =
+        device_expr_new(env_for(j, want), text, mode, c->arena, &error);
+    const char *p = prefix;
+#define FIELD(name) arena_printf(c->arena, "%s%s", p, name).p
+    if (!x || doc_get(want, "compileError"))
+        check_error(c, FIELD("compileError"), doc_get(want, "compileError"),
+                    x ? STR("no error") : error.text, mode);
+    if (!x && doc_get(want, "compileErrorType"))
+        golden_check_str(c, FIELD("compileErrorType"),
+                         doc_get_text(want, "compileErrorType"),
+                         error.fault == DEVICE_FAULT_INVALID ? STR("RuleInvalid")
+                                                             : STR("InternalError"));
+    if (!x || doc_get(want, "compileError"))
+        return x;
+    struct strbuf b = STRBUF_INIT;
+    cel_type_print(device_expr_type(x), &b);
+    golden_check_str(c, FIELD("outputType"), doc_get_text(want, "outputType"),
+                     strbuf_str(&b));
+    strbuf_release(&b);
+    struct cel_range estimate = device_expr_estimate(x);
+    check_count(c, FIELD("estimateMin"), doc_get(want, "estimateMin"), estimate.min);
+    check_count(c, FIELD("estimate"), doc_get(want, "estimate"), estimate.max);
+#undef FIELD
+    return x;
+}
+
+/* ---- The four shapes of a line ---- */
+
+static void run_expression(struct golden_case *c, struct judge *j)
+{
+    enum device_expr_mode mode = mode_of(c->doc);
+    struct device_expr *x = check_compile(c, j, "", c->doc, mode);
+    const struct doc *results = doc_get(c->doc, "results");
+    for (uint32_t i = 0; x && i < members(results); i++) {
+        struct str name = doc_key(&results->members[i]);
+        struct strmap_entry *device = strmap_find(&j->devices, name);
+        if (device)
+            check_result(c, arena_printf(c->arena, "results.%.*s", STR_ARG(name)).p,
+                         &results->members[i].value, x, mode, device->value.ptr);
+        else
+            golden_fail(c, "no device %.*s", STR_ARG(name));
+    }
+    device_expr_free(x);
+}
+
+static void run_compile(struct golden_case *c, struct judge *j)
+{
+    enum device_expr_mode mode = mode_of(c->doc);
+    const struct doc *runs = doc_get(c->doc, "runs");
+    struct device_facts device;
+    read_device(j, doc_get(c->doc, "device"), c->arena, &device);
+    for (uint32_t i = 0; i < runs->n; i++) {
+        const struct doc *run = &runs->items[i];
+        const char *prefix = arena_printf(c->arena, "runs[%u]", i).p;
+        struct device_expr *x =
+            check_compile(c, j, arena_printf(c->arena, "%s.", prefix).p, run, mode);
+        if (x && (doc_get(run, "cost") || doc_get(run, "error")))
+            check_result(c, prefix, run, x, mode, &device);
+        device_expr_free(x);
+    }
+}
+
+static void run_library(struct golden_case *c, struct judge *j)
+{
+    const struct doc *dra = doc_get(c->doc, "dra");
+    struct device_expr *x = check_compile(c, j, "dra.", dra, DEVICE_VALUE);
+    if (x)
+        check_result(c, "dra", dra, x, DEVICE_VALUE, &j->empty);
+    device_expr_free(x);
+}
+
+static const struct cel_decl *find_overload(struct judge *j, unsigned version,
+                                            const struct doc *d)
+{
+    struct device_env **env = &j->releases[version];
+    if (!*env) {
+        const struct device_env_opts opts = {.kind = DEVICE_ENV_STORED,
+                                             .version = version};
+        *env = device_env_new(&opts, &j->names);
+    }
+    uint32_t n;
+    const struct cel_decl *decls =
+        cel_env_function((*env)->cel, doc_get_text(d, "function"), &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (str_is(doc_get_text(d, "id"), decls[i].row->id))
+            return &decls[i];
+    return NULL;
+}
+
+static void check_signature(struct golden_case *c, const struct cel_decl *decl)
+{
+    const struct doc *args = doc_get(c->doc, "args");
+    struct strbuf want = STRBUF_INIT;
+    for (uint32_t i = 0; i < args->n; i++)
+        strbuf_addf(&want, "%s%s", i ? ", " : "(", args->items[i].s);
+    strbuf_addf(&want, "%s) -> %.*s", args->n ? "" : "(",
+                STR_ARG(doc_get_text(c->doc, "result")));
+    struct cel_signature sig;
+    bool same = cel_signature_parse(c->arena, strbuf_str(&want), &sig) &&
+                sig.nargs == decl->nargs && cel_type_equal(sig.result, decl->result);
+    for (uint32_t i = 0; same && i < sig.nargs; i++)
+        same = cel_type_equal(sig.args[i], decl->args[i]);
+    if (!same)
+        golden_check_str(c, "type", strbuf_str(&want), str_from(decl->row->type));
+    strbuf_release(&want);
+}
+
+/* An overload is there from its version on, not before. */
+static void run_overload(struct golden_case *c, struct judge *j)
+{
+    unsigned since = (unsigned)strtoul(doc_get_text(c->doc, "since").p + 2, NULL, 10);
+    const struct cel_decl *decl = find_overload(j, since ? since : 1, c->doc);
+    golden_check_bool(c, "exists", true, decl != NULL);
+    if (since > 1)
+        golden_check_bool(c, "existsBefore", false,
+                          find_overload(j, since - 1, c->doc) != NULL);
+    golden_check_bool(c, "stored137", flag_or(c->doc, "stored137", false),
+                      find_overload(j, 37, c->doc) != NULL);
+    if (!decl)
+        return;
+    golden_check_bool(c, "member", flag_or(c->doc, "member", false), decl->row->member);
+    check_signature(c, decl);
+}
+
+static void run_case(struct golden *g, struct golden_case *c)
+{
+    struct judge *j = g->data;
+    if (doc_get(c->doc, "dra"))
+        run_library(c, j);
+    else if (doc_get(c->doc, "runs"))
+        run_compile(c, j);
+    else if (doc_get(c->doc, "stored137"))
+        run_overload(c, j);
+    else
+        run_expression(c, j);
+}
+
+static bool begin(struct golden *g)
+{
+    struct judge *j = ARENA_NEW(g->arena, struct judge);
+    struct doc_list lines;
+    g->data = j;
+    device_names_init(&j->names);
+    read_device(j, NULL, g->arena, &j->empty);
+    if (!golden_read_lines(g, "devices.jsonl", &lines))
+        return false;
+    for (size_t i = 0; i < lines.n; i++) {
+        struct device_facts *facts = ARENA_NEW(g->arena, struct device_facts);
+        read_device(j, &lines.v[i], g->arena, facts);
+        strmap_put(&j->devices, doc_get_text(&lines.v[i], "name"), NULL)->value.ptr =
+            facts;
+    }
+    return true;
+}
+
+static void end(struct golden *g)
+{
+    struct judge *j = g->data;
+    for (unsigned i = 0; i < 8; i++)
+        device_env_free(j->envs[i >> 2 & 1][i >> 1 & 1][i & 1]);
+    for (unsigned i = 0; i < 64; i++)
+        device_env_free(j->releases[i]);
+    strmap_release(&j->devices);
+    device_names_fini(&j->names);
+}
+
+const struct golden_runner golden_cel = {.folder = "cel",
+                                         .begin = begin,
+                                         .run_case = run_case,
+                                         .end = end,
+                                         .support = "devices.jsonl"};
