@@ -47,7 +47,8 @@ struct cel_var {
         *ops;   /* NULL: the activation is a const struct cel_value * */
     void *decl; /* for slot() */
     /* Bound on the size of a path for the cost estimate. A step with index set is one of
-     * "@items", "@values", "@keys", "@indices", another one the name of a field or key. */
+     * "@items", "@values", "@keys", "@indices", another one the name of a field or key.
+     */
     bool (*size)(void *decl, const struct cel_step *steps, unsigned n, uint64_t *max);
 };
 
@@ -58,9 +59,17 @@ enum cel_env_flags {
     CEL_ENV_OPTIONAL_SYNTAX = 1 << 3,
     CEL_ENV_FOLD = 1 << 4,       /* fold constants when planning, as the apiserver does */
     CEL_ENV_BACKQUOTES = 1 << 5, /* a.`b/c` */
-    /* Map literals: keys bool, int, uint or string, none twice (the language's definition).
-     * Without it any key goes and the last of two equal ones wins, as upstream has it. */
+    /* Map literals: keys bool, int, uint or string, none twice (the language's
+     * definition). Without it any key goes and the last of two equal ones wins, as
+     * upstream has it. */
     CEL_ENV_STRICT_KEYS = 1 << 6,
+};
+
+/* A constant: a value of an enumeration, by its qualified name. */
+struct cel_const {
+    const char *name;
+    const struct cel_type *type;
+    struct cel_value value; /* a scalar */
 };
 
 struct cel_env_lib {
@@ -75,6 +84,8 @@ struct cel_env_opts {
     uint32_t nlibs;
     const struct cel_var *vars;
     uint32_t nvars;
+    const struct cel_const *consts;
+    uint32_t nconsts;
     const struct cel_overload *functions; /* extra declarations (conformance tests) */
     uint32_t nfunctions;
     const char *container; /* name resolution prefix, or NULL */
@@ -85,8 +96,9 @@ struct cel_env_opts {
 
 struct cel_env;
 
-struct cel_env *
-cel_env_new(const struct cel_env_opts *opts); /* programmer errors abort */
+/* The libraries, the rows of functions and the types must outlive the environment; the
+ * rest is copied. Contradictions in the tables abort. */
+struct cel_env *cel_env_new(const struct cel_env_opts *opts);
 void cel_env_free(struct cel_env *env);
 
 /* What the checker, planner and estimator look up. NULL: not there. */
@@ -95,16 +107,32 @@ const struct cel_var *cel_env_var(const struct cel_env *env, struct str name);
 const struct cel_var *cel_env_vars(const struct cel_env *env, uint32_t *n);
 const struct cel_type *cel_env_type(const struct cel_env *env, struct str name);
 
+/* What a name stands for: a variable, a type, or a constant. */
+struct cel_ident {
+    struct str name;
+    const struct cel_type *type;  /* of the name as an expression: type(int) of "int" */
+    const struct cel_var *var;    /* NULL: none */
+    const struct cel_type *names; /* the type it names, or NULL */
+    const struct cel_const *constant;
+};
+const struct cel_ident *cel_env_ident(const struct cel_env *env, struct str name);
+/* Whether some qualified name ("a.b") of an ident or of a function begins with "first.".
+ */
+bool cel_env_qualifies(const struct cel_env *env, struct str first);
+
 /* An overload with its parsed signature. */
 struct cel_decl {
     const struct cel_overload *row;
     const struct cel_type *const *args;
     uint32_t nargs;
     const struct cel_type *result;
+    uint32_t nparams;  /* type parameters that occur */
     bool generic;      /* mentions a type parameter */
+    bool dynamic_only; /* the checker passes it over: it serves values whose types are
+                          known only at run time */
     cel_cost_fn *cost; /* by overload, else by function; NULL: 1 */
     const struct cel_estimate_row *estimate; /* cel_estimate_find (estimate.h) */
-    uint32_t index;    /* dense in this environment */
+    uint32_t index;                          /* dense in this environment */
 };
 /* All overloads of a function in declaration order (members and globals together). */
 const struct cel_decl *cel_env_function(const struct cel_env *env, struct str name,

@@ -11,10 +11,8 @@
  */
 #include "cel/parser.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/utf8.h"
+#include "cel/float.h"
 
 enum {
     DEFAULT_MAX_TEXT = 100000,
@@ -433,18 +431,29 @@ static struct cel_ast *make_binary(struct cel_parser *p, uint32_t pos, struct st
 
 /* ---- Literals ---- */
 
-static struct cel_ast *parse_int(struct cel_parser *p, uint32_t pos, bool negative)
+/* The digits from s[from] on; false if they do not fit. */
+static bool read_digits(struct str s, size_t from, unsigned base, uint64_t *v)
 {
-    struct str s = token_text(p, p->tok);
-    bool hex = s.n > 2 && s.p[1] == 'x', fits = true;
-    uint64_t v = 0;
-    for (size_t i = hex ? 2 : 0; i < s.n; i++) {
+    *v = 0;
+    for (size_t i = from; i < s.n; i++) {
         char c = s.p[i];
         unsigned digit = c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a' + 10);
-        fits = fits && !__builtin_mul_overflow(v, hex ? 16u : 10u, &v) &&
-               !__builtin_add_overflow(v, digit, &v);
+        if (__builtin_mul_overflow(*v, base, v) || __builtin_add_overflow(*v, digit, v))
+            return false;
     }
-    if (!fits || v > (uint64_t)INT64_MAX + negative)
+    return true;
+}
+
+static bool read_integer(struct str s, uint64_t *v)
+{
+    bool hex = s.n > 2 && s.p[1] == 'x';
+    return read_digits(s, hex ? 2 : 0, hex ? 16 : 10, v);
+}
+
+static struct cel_ast *parse_int(struct cel_parser *p, uint32_t pos, bool negative)
+{
+    uint64_t v;
+    if (!read_integer(token_text(p, p->tok), &v) || v > (uint64_t)INT64_MAX + negative)
         cel_report(&p->report, pos, "invalid int literal");
     advance(p);
     return cel_ast_const(p, pos, cel_int((int64_t)(negative ? 0 - v : v)));
@@ -452,21 +461,10 @@ static struct cel_ast *parse_int(struct cel_parser *p, uint32_t pos, bool negati
 
 static struct cel_ast *parse_uint(struct cel_parser *p)
 {
-    char buf[24];
     struct str s = token_text(p, p->tok);
     uint32_t pos = p->tok.pos;
-    bool hex = s.n > 3 && s.p[1] == 'x';
-    uint64_t v = 0;
-    s = str_sub(s, hex ? 2 : 0, s.n - 1);
-    while (s.n > 1 && s.p[0] == '0')
-        s = str_sub(s, 1, s.n);
-    errno = 0;
-    if (s.n < sizeof buf) {
-        memcpy(buf, s.p, s.n);
-        buf[s.n] = 0;
-        v = strtoull(buf, NULL, hex ? 16 : 10);
-    }
-    if (s.n >= sizeof buf || errno == ERANGE)
+    uint64_t v;
+    if (!read_integer(str_sub(s, 0, s.n - 1), &v))
         cel_report(&p->report, pos, "invalid uint literal");
     advance(p);
     return cel_ast_const(p, pos, cel_uint(v));
@@ -474,9 +472,9 @@ static struct cel_ast *parse_uint(struct cel_parser *p)
 
 static struct cel_ast *parse_double(struct cel_parser *p, uint32_t pos, bool negative)
 {
-    struct str s = arena_str(p->a, token_text(p, p->tok));
-    double d = strtod(s.p, NULL);
-    if (d > 1.7976931348623157e308)
+    struct str s = token_text(p, p->tok);
+    double d = 0;
+    if (float_parse(s.p, s.n, false, &d) != FLOAT_OK)
         cel_report(&p->report, pos, "invalid double literal");
     advance(p);
     return cel_ast_const(p, pos, cel_double(negative ? -d : d));
