@@ -19,6 +19,7 @@ static const char usage[] =
     "usage: dray-eval [options] MODE < questions > answers\n"
     "  --devices FILE  evaluate every expression on the named devices of FILE\n"
     "  --repeat N      put medians of N measurements into the answers (ns)\n"
+    "  --list          print the modes of this build\n"
     "modes:";
 
 void eval_set(struct eval *ev, struct doc *map, const char *key, struct doc value)
@@ -137,15 +138,20 @@ static void read_devices(struct eval *ev, const char *path)
     strbuf_release(&b);
 }
 
+static void list_modes(FILE *out)
+{
+    for (size_t i = 0; modes[i]; i++)
+        fprintf(out, " %s", modes[i]->name);
+    fputc('\n', out);
+}
+
 static const struct eval_mode *find_mode(const char *name)
 {
     for (size_t i = 0; name && modes[i]; i++)
         if (strcmp(modes[i]->name, name) == 0)
             return modes[i];
     fputs(usage, stderr);
-    for (size_t i = 0; modes[i]; i++)
-        fprintf(stderr, " %s", modes[i]->name);
-    fputc('\n', stderr);
+    list_modes(stderr);
     exit(2);
 }
 
@@ -153,6 +159,7 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {{"devices", required_argument, NULL, 'd'},
                                             {"repeat", required_argument, NULL, 'r'},
+                                            {"list", no_argument, NULL, 'l'},
                                             {0}};
     struct arena arena, keep;
     arena_init(&arena);
@@ -164,6 +171,8 @@ int main(int argc, char **argv)
             read_devices(&ev, optarg);
         else if (c == 'r')
             ev.repeat = atoi(optarg);
+        else if (c == 'l')
+            return list_modes(stdout), 0;
         else
             find_mode(NULL);
     }

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+from questions_num import Mode
+class Cel(Mode):
+    name = "cel"
