@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "device/internal.h"
+#include "device_doc.h"
 
 struct judge {
     struct device_names names;
@@ -17,90 +18,12 @@ struct judge {
     struct device_env *releases[64];
 };
 
-/* ---- Devices ---- */
+/* ---- Environments ---- */
 
 static uint32_t members(const struct doc *d)
 {
     return d && d->type == DOC_MAP ? d->n : 0;
 }
-
-static struct device_attr_value read_ints(const struct doc *list, struct arena *a)
-{
-    int64_t *v = ARENA_ARRAY(a, int64_t, list->n);
-    for (uint32_t i = 0; i < list->n; i++)
-        doc_int64(&list->items[i], &v[i]);
-    return (struct device_attr_value){.kind = DEVICE_ATTR_INTS, .n = list->n, .ints = v};
-}
-
-static struct device_attr_value read_bools(const struct doc *list, struct arena *a)
-{
-    bool *v = ARENA_ARRAY(a, bool, list->n);
-    for (uint32_t i = 0; i < list->n; i++)
-        v[i] = list->items[i].b;
-    return (struct device_attr_value){
-        .kind = DEVICE_ATTR_BOOLS, .n = list->n, .bools = v};
-}
-
-static struct device_attr_value read_texts(const struct doc *list, uint8_t kind,
-                                           struct arena *a)
-{
-    struct str *v = ARENA_ARRAY(a, struct str, list->n);
-    for (uint32_t i = 0; i < list->n; i++)
-        v[i] = doc_str(&list->items[i]);
-    return (struct device_attr_value){.kind = kind, .n = list->n, .strings = v};
-}
-
-static struct device_attr_value read_attr(const struct doc *d, struct arena *a)
-{
-    const struct doc *v;
-    struct device_attr_value out = {0};
-    if ((v = doc_get(d, "ints")))
-        return read_ints(v, a);
-    if ((v = doc_get(d, "bools")))
-        return read_bools(v, a);
-    if ((v = doc_get(d, "strings")))
-        return read_texts(v, DEVICE_ATTR_STRINGS, a);
-    if ((v = doc_get(d, "versions")))
-        return read_texts(v, DEVICE_ATTR_VERSIONS, a);
-    if (doc_get_int64(d, "int", &out.i))
-        out.kind = DEVICE_ATTR_INT;
-    else if (doc_get_bool(d, "bool", &out.b))
-        out.kind = DEVICE_ATTR_BOOL;
-    else if ((v = doc_get(d, "string"))) {
-        out.kind = DEVICE_ATTR_STRING;
-        out.s = doc_str(v);
-    } else if ((v = doc_get(d, "version"))) {
-        out.kind = DEVICE_ATTR_VERSION;
-        out.s = doc_str(v);
-    }
-    return out;
-}
-
-static void read_device(struct judge *j, const struct doc *d, struct arena *a,
-                        struct device_facts *out)
-{
-    const struct doc *attributes = doc_get(d, "attributes");
-    const struct doc *capacity = doc_get(d, "capacity");
-    uint32_t nattrs = members(attributes), ncapacities = members(capacity);
-    struct device_attr *attrs = ARENA_ARRAY(a, struct device_attr, nattrs);
-    struct device_capacity *capacities =
-        ARENA_ARRAY(a, struct device_capacity, ncapacities);
-    for (uint32_t i = 0; i < nattrs; i++) {
-        attrs[i].name = doc_key(&attributes->members[i]);
-        attrs[i].value = read_attr(&attributes->members[i].value, a);
-    }
-    for (uint32_t i = 0; i < ncapacities; i++) {
-        capacities[i].name = doc_key(&capacity->members[i]);
-        quantity_parse(doc_get_text(&capacity->members[i].value, "value"), a,
-                       &capacities[i].value, NULL);
-    }
-    bool multiple = false;
-    doc_get_bool(d, "allowMultipleAllocations", &multiple);
-    device_facts_make(out, &j->names, doc_get_text(d, "driver"), attrs, nattrs,
-                      capacities, ncapacities, multiple, a);
-}
-
-/* ---- Environments ---- */
 
 static bool flag_or(const struct doc *d, const char *key, bool otherwise)
 {
@@ -204,56 +127,6 @@ static struct doc value_doc(struct cel_value v, struct arena *a)
     return d;
 }
 
-static struct doc texts_doc(const struct device_attr_value *v, struct arena *a)
-{
-    struct doc list = doc_make_list();
-    for (uint32_t i = 0; i < v->n; i++)
-        doc_append(a, &list, doc_make_string(a, v->strings[i]));
-    return list;
-}
-
-static struct doc list_doc(const struct device_attr_value *v, struct arena *a)
-{
-    struct doc list = doc_make_list();
-    for (uint32_t i = 0; i < v->n; i++)
-        doc_append(a, &list,
-                   v->kind == DEVICE_ATTR_INTS ? doc_make_int(a, v->ints[i])
-                                               : doc_make_bool(v->bools[i]));
-    return list;
-}
-
-static struct doc attr_doc(const struct device_attr_value *v, struct arena *a)
-{
-    struct doc d = doc_make_map();
-    switch (v->kind) {
-    case DEVICE_ATTR_INT:
-        doc_set(a, &d, "int", doc_make_int(a, v->i));
-        break;
-    case DEVICE_ATTR_BOOL:
-        doc_set(a, &d, "bool", doc_make_bool(v->b));
-        break;
-    case DEVICE_ATTR_STRING:
-        doc_set(a, &d, "string", doc_make_string(a, v->s));
-        break;
-    case DEVICE_ATTR_VERSION:
-        doc_set(a, &d, "version", doc_make_string(a, v->s));
-        break;
-    case DEVICE_ATTR_INTS:
-        doc_set(a, &d, "ints", list_doc(v, a));
-        break;
-    case DEVICE_ATTR_BOOLS:
-        doc_set(a, &d, "bools", list_doc(v, a));
-        break;
-    case DEVICE_ATTR_STRINGS:
-        doc_set(a, &d, "strings", texts_doc(v, a));
-        break;
-    default:
-        doc_set(a, &d, "versions", texts_doc(v, a));
-        break;
-    }
-    return d;
-}
-
 /* One of "match", "value", "attribute", "error". */
 struct answer {
     const char *field;
@@ -281,7 +154,7 @@ static struct answer ask(const struct device_expr *x, enum device_expr_mode mode
         struct device_attr_value v;
         if (!device_expr_derive(x, d, run, &v, &why))
             return answer_error(arena_str(a, why));
-        return (struct answer){"attribute", attr_doc(&v, a), STR_NONE};
+        return (struct answer){"attribute", device_doc_attr(&v, a), STR_NONE};
     }
     struct cel_value v = device_expr_value(x, d, run);
     if (v.kind == CEL_ERROR)
@@ -367,7 +240,7 @@ static void run_compile(struct golden_case *c, struct judge *j)
     enum device_expr_mode mode = mode_of(c->doc);
     const struct doc *runs = doc_get(c->doc, "runs");
     struct device_facts device;
-    read_device(j, doc_get(c->doc, "device"), c->arena, &device);
+    device_doc_read(&j->names, doc_get(c->doc, "device"), c->arena, &device);
     for (uint32_t i = 0; i < runs->n; i++) {
         const struct doc *run = &runs->items[i];
         const char *prefix = arena_printf(c->arena, "runs[%u]", i).p;
@@ -460,12 +333,12 @@ static bool begin(struct golden *g)
     struct doc_list lines;
     g->data = j;
     device_names_init(&j->names);
-    read_device(j, NULL, g->arena, &j->empty);
+    device_doc_read(&j->names, NULL, g->arena, &j->empty);
     if (!golden_read_lines(g, "devices.jsonl", &lines))
         return false;
     for (size_t i = 0; i < lines.n; i++) {
         struct device_facts *facts = ARENA_NEW(g->arena, struct device_facts);
-        read_device(j, &lines.v[i], g->arena, facts);
+        device_doc_read(&j->names, &lines.v[i], g->arena, facts);
         strmap_put(&j->devices, doc_get_text(&lines.v[i], "name"), NULL)->value.ptr =
             facts;
     }
