@@ -12,6 +12,8 @@ static const char *const binary_units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei
 enum {
     LARGEST_DECIMAL = 18,
     LARGEST_BINARY = 6,
+    /* Largest exponent printed: a multiple of three that quantity_parse takes. */
+    LARGEST_EXPONENT = DECIMAL_MAX_EXPONENT / 3 * 3,
     INT64_TEXT = 20,  /* sign and digits */
     SUFFIX_TEXT = 16, /* "e-1000000", NUL */
 };
@@ -29,6 +31,13 @@ static size_t put_int64(char *p, int64_t v)
     while (n)
         p[len++] = digits[--n];
     return len;
+}
+
+static size_t put_text(char *p, const char *text)
+{
+    size_t n = strlen(text);
+    memcpy(p, text, n + 1);
+    return n;
 }
 
 /* The unscaled value's digits, with room for more; *len of them. */
@@ -51,7 +60,7 @@ static char *put_unscaled(const struct quantity *q, size_t more, size_t *len,
 static struct str print_decimal(const struct quantity *q, struct arena *a)
 {
     bool plain = q->format != QUANTITY_DECIMAL_EXPONENT;
-    int exponent = q->scale, limit = plain ? LARGEST_DECIMAL : INT16_MAX;
+    int exponent = q->scale, limit = plain ? LARGEST_DECIMAL : LARGEST_EXPONENT;
     size_t n, pad = exponent > limit ? (size_t)(exponent - limit) : 0;
     char *p = put_unscaled(q, pad + 2 + SUFFIX_TEXT, &n, a);
     for (; n > 1 && p[n - 1] == '0'; n--)
@@ -59,8 +68,8 @@ static struct str print_decimal(const struct quantity *q, struct arena *a)
     for (; exponent % 3 != 0 || exponent > limit; exponent--)
         p[n++] = '0';
     if (plain) {
-        strcpy(p + n, decimal_units[exponent / 3 + 3]);
-        return (struct str){p, n + strlen(p + n)};
+        n += put_text(p + n, decimal_units[exponent / 3 + 3]);
+        return (struct str){p, n};
     }
     if (exponent != 0) {
         p[n++] = 'e';
@@ -80,8 +89,8 @@ static struct str print_binary_small(int64_t v, struct arena *a)
     unsigned unit = binary_unit((size_t)__builtin_ctzll((uint64_t)v));
     char *p = arena_alloc(a, INT64_TEXT + SUFFIX_TEXT);
     size_t n = put_int64(p, v / ((int64_t)1 << unit * 10));
-    strcpy(p + n, binary_units[unit]);
-    return (struct str){p, n + strlen(p + n)};
+    n += put_text(p + n, binary_units[unit]);
+    return (struct str){p, n};
 }
 
 /* Consumes z. */
@@ -91,8 +100,9 @@ static struct str print_binary_big(mpz_t z, struct arena *a)
     mpz_tdiv_q_2exp(z, z, unit * 10);
     char *p = arena_alloc(a, mpz_sizeinbase(z, 10) + 2 + SUFFIX_TEXT);
     mpz_get_str(p, 10, z);
-    strcat(p, binary_units[unit]);
-    return str_from(p);
+    size_t n = strlen(p);
+    n += put_text(p + n, binary_units[unit]);
+    return (struct str){p, n};
 }
 
 /* Below 1024 and with a fraction, binary quantities print as decimal ones. */
