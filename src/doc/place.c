@@ -59,8 +59,10 @@ const char *source_quote(const struct doc_source *src, uint32_t pos,
     enum { LONGEST = 32 };
     struct str t = src->text;
     uint32_t cp;
-    if (pos >= t.n)
-        return strcpy(out, "the end");
+    if (pos >= t.n) {
+        snprintf(out, SOURCE_QUOTE_ROOM, "the end");
+        return out;
+    }
     unsigned char c = (unsigned char)t.p[pos];
     if (c < 0x20 || c == 0x7f || utf8_decode(t, pos, &cp) == 0) {
         snprintf(out, SOURCE_QUOTE_ROOM, "byte 0x%02x", c);
