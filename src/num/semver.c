@@ -15,7 +15,7 @@ static bool is_identifier_char(char c)
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
 }
 
-static bool only(struct str s, bool (*allowed)(char))
+static inline bool only(struct str s, bool (*allowed)(char))
 {
     for (size_t i = 0; i < s.n; i++)
         if (!allowed(s.p[i]))
@@ -209,20 +209,29 @@ static int cmp_identifier(struct str a, struct str b)
     return (r > 0) - (r < 0);
 }
 
+static struct str identifier_at(struct str s, size_t start)
+{
+    size_t end = start;
+    while (end < s.n && s.p[end] != '.')
+        end++;
+    return (struct str){s.p + start, end - start};
+}
+
+/* What is equal at the front does not count: the first identifiers that differ decide,
+ * or the longer list. */
 static int cmp_pre(struct str a, struct str b)
 {
     if (a.n == 0 || b.n == 0)
         return (a.n == 0) - (b.n == 0);
-    bool more, others;
-    do {
-        struct str x, y;
-        more = cut(&a, '.', &x);
-        others = cut(&b, '.', &y);
-        int r = cmp_identifier(x, y);
-        if (r)
-            return r;
-    } while (more && others);
-    return more - others;
+    size_t i = 0, start = 0;
+    for (; i < a.n && i < b.n && a.p[i] == b.p[i]; i++)
+        if (a.p[i] == '.')
+            start = i + 1;
+    if (i == a.n && (i == b.n || b.p[i] == '.'))
+        return i == b.n ? 0 : -1;
+    if (i == b.n && a.p[i] == '.')
+        return 1;
+    return cmp_identifier(identifier_at(a, start), identifier_at(b, start));
 }
 
 int semver_cmp(const struct semver *a, const struct semver *b)
