@@ -23,6 +23,163 @@ struct doc_place doc_place(const struct doc_source *src, uint32_t pos)
     return (struct doc_place){line, (uint32_t)column};
 }
 
+/* ---- Inside strings ---- */
+
+/* Behind the anchor and the tag that a YAML value may start with. */
+static size_t skip_properties(struct str t, size_t i)
+{
+    while (i < t.n && (t.p[i] == '&' || t.p[i] == '!')) {
+        while (i < t.n && (unsigned char)t.p[i] > ' ')
+            i++;
+        while (i < t.n && (unsigned char)t.p[i] <= ' ')
+            i++;
+    }
+    return i;
+}
+
+static size_t in_plain(struct str t, size_t i, const struct doc *d, size_t offset)
+{
+    return str_eq(str_sub(t, i, i + d->n), doc_str(d)) ? i + offset : SIZE_MAX;
+}
+
+static size_t in_quoted(struct str t, size_t i, size_t offset)
+{
+    size_t seen = 0;
+    for (i++; i < t.n && t.p[i] != '\n'; i++, seen++) {
+        if (seen == offset)
+            return i;
+        if (t.p[i] == '\'')
+            i++;
+    }
+    return SIZE_MAX;
+}
+
+static int hex_value(struct str t, size_t i, size_t n)
+{
+    int v = 0;
+    for (size_t k = i; k < i + n; k++) {
+        char c = k < t.n ? t.p[k] : 'x';
+        bool digit = c >= '0' && c <= '9';
+        if (!digit && ((c | 0x20) < 'a' || (c | 0x20) > 'f'))
+            return -1;
+        v = v * 16 + (digit ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return v;
+}
+
+static size_t utf8_size(int cp)
+{
+    return cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+}
+
+/* Bytes that the escape at i, a backslash, stands for; *len is how long it is itself. */
+static size_t escape_size(struct str t, size_t i, size_t *len)
+{
+    char c = i + 1 < t.n ? t.p[i + 1] : '\0';
+    size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    *len = 2 + digits;
+    if (digits == 0)
+        return c == 'N' || c == '_' ? 2 : c == 'L' || c == 'P' ? 3 : 1;
+    int cp = hex_value(t, i + 2, digits);
+    if (digits == 4 && cp >= 0xd800 && cp <= 0xdbff &&
+        str_starts(str_sub(t, i + 6, t.n), STR("\\u"))) {
+        int low = hex_value(t, i + 8, 4);
+        if (low >= 0xdc00 && low <= 0xdfff) {
+            *len = 12;
+            return 4;
+        }
+    }
+    return utf8_size(cp);
+}
+
+static size_t in_double_quoted(struct str t, size_t i, size_t offset)
+{
+    size_t seen = 0, len;
+    for (i++; i < t.n && t.p[i] != '\n'; i += len) {
+        size_t size = 1;
+        len = 1;
+        if (t.p[i] == '\\')
+            size = escape_size(t, i, &len);
+        if (seen + size > offset)
+            return i;
+        seen += size;
+    }
+    return SIZE_MAX;
+}
+
+static size_t skip_line(struct str t, size_t i)
+{
+    size_t nl = str_find_byte(t, '\n', i);
+    return nl == SIZE_MAX ? t.n : nl + 1;
+}
+
+static size_t count_spaces(struct str t, size_t i)
+{
+    size_t from = i;
+    while (i < t.n && t.p[i] == ' ')
+        i++;
+    return i - from;
+}
+
+/* How far a literal's lines stand in: its first line that is not empty tells. */
+static size_t literal_indent(struct str t, size_t i, struct str value)
+{
+    size_t v = 0;
+    while (v < value.n && value.p[v] == '\n') {
+        v = skip_line(value, v);
+        i = skip_line(t, i);
+    }
+    size_t in_text = count_spaces(t, i), in_value = count_spaces(value, v);
+    return in_text > in_value ? in_text - in_value : 0;
+}
+
+static size_t in_literal(struct str t, size_t i, const struct doc *d, size_t offset)
+{
+    struct str value = doc_str(d);
+    size_t line = skip_line(t, i), start = 0;
+    size_t indent = literal_indent(t, line, value);
+    for (;;) {
+        size_t next = skip_line(value, start);
+        if (next > offset || next == value.n)
+            break;
+        start = next;
+        line = skip_line(t, line);
+    }
+    size_t pos = line + indent + (offset - start);
+    return pos <= t.n ? pos : SIZE_MAX;
+}
+
+struct doc_place doc_place_in(const struct doc_source *src, const struct doc *d,
+                              size_t offset)
+{
+    struct str t = src->text;
+    size_t found = SIZE_MAX, i;
+    if (d->type != DOC_STRING || d->pos >= t.n)
+        return doc_place(src, d->pos);
+    if (offset > d->n)
+        offset = d->n;
+    i = skip_properties(t, d->pos);
+    switch ((enum doc_style)d->style) {
+    case DOC_PLAIN:
+        found = in_plain(t, i, d, offset);
+        break;
+    case DOC_QUOTED:
+        found = in_quoted(t, i, offset);
+        break;
+    case DOC_DOUBLE_QUOTED:
+        found = in_double_quoted(t, i, offset);
+        break;
+    case DOC_LITERAL:
+        found = in_literal(t, i, d, offset);
+        break;
+    case DOC_FOLDED:
+        break;
+    }
+    return doc_place(src, found == SIZE_MAX ? d->pos : (uint32_t)found);
+}
+
+/* ---- Errors and paths ---- */
+
 bool source_failv(const struct doc_source *src, uint32_t pos, struct err *e,
                   const char *fmt, va_list ap)
 {

@@ -23,12 +23,26 @@ struct sink {
     bool final;
 };
 
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static bool starts_like_json(struct str text)
 {
     size_t i = 0;
-    while (i < text.n && strchr(" \t\n\v\f\r", text.p[i]) && text.p[i])
+    while (i < text.n && is_blank(text.p[i]))
         i++;
     return i < text.n && text.p[i] == '{';
+}
+
+/* Over white space, at most to the next line: there a --- may stand. */
+static size_t skip_blanks(struct str text, size_t i)
+{
+    while (i < text.n && is_blank(text.p[i]))
+        if (text.p[i++] == '\n')
+            break;
+    return i;
 }
 
 /* Reads values until the end or an error; *good counts them and *end is behind the last
@@ -81,6 +95,7 @@ static bool read_source(struct sink *s)
         return true;
     if (s->final || good > 1)
         return false;
+    end = (uint32_t)skip_blanks(s->src->text, end);
     /* The JSON reader's message is the better one unless some of it is YAML. */
     struct err json = *s->err;
     *s->err = (struct err)ERR_INIT;
@@ -116,7 +131,7 @@ static bool collect(struct sink *s, const struct doc *d)
 static bool collect_json(struct sink *s, struct json_reader *r)
 {
     struct doc d;
-    return json_reader_value(r, &d) && collect(s, &d);
+    return json_reader_value(r, &d) && (d.type == DOC_NULL || collect(s, &d));
 }
 
 static bool yaml_only(struct sink *s)
@@ -237,6 +252,8 @@ static bool show_value(struct stream *s, struct json_reader *r, const struct lis
         return false;
     if (h)
         inherit(&s->object, h, &d);
+    else if (d.type == DOC_NULL)
+        return true;
     build_dups(&s->sink.build, s->sink.src);
     return show(s, &d);
 }

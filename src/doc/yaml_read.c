@@ -42,6 +42,7 @@ struct yaml_parse {
     struct strmap names;  /* of anchors, to the last one so called */
     struct arena strings; /* these names */
     uint64_t nodes, aliased;
+    unsigned flow; /* how many [] and {} are open */
 };
 
 #define fail(r, pos, ...) source_fail((r)->src, (pos), (r)->err, __VA_ARGS__)
@@ -352,6 +353,9 @@ static bool resolve_scalar(struct yaml_reader *r, struct yaml_value *v)
     enum scalar_tag tag = scalar_tag(tag_text);
     struct str s = {(const char *)ev->data.scalar.value, ev->data.scalar.length};
     *v = (struct yaml_value){.kind = YAML_STRING};
+    if (r->parse->flow && ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+        str_find_byte(s, '?', 0) != SIZE_MAX)
+        return fail(r, event_pos(r), "a text with ? needs quotes inside [] and {}");
     if (tag == TAG_STR || tag == TAG_BINARY || tag == TAG_OTHER ||
         (tag == TAG_NONE && !ev->data.scalar.plain_implicit))
         return true;
@@ -763,6 +767,14 @@ static bool read_mapping(struct yaml_reader *r, const struct build_frame *up,
     return true;
 }
 
+static bool is_flow(const yaml_event_t *ev)
+{
+    return (ev->type == YAML_SEQUENCE_START_EVENT &&
+            ev->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE) ||
+           (ev->type == YAML_MAPPING_START_EVENT &&
+            ev->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE);
+}
+
 static bool read_value(struct yaml_reader *r, const struct build_frame *up,
                        struct doc *out, struct extent *extent)
 {
@@ -774,11 +786,14 @@ static bool read_value(struct yaml_reader *r, const struct build_frame *up,
         return fail(r, event_pos(r), "lists and maps are nested more than %d deep",
                     DOC_MAX_DEPTH);
     size_t anchor = open_anchor(p);
+    bool flow = is_flow(&p->event);
     *extent = (struct extent){1, 0};
     p->nodes++;
+    p->flow += flow;
     bool ok = type == YAML_SCALAR_EVENT           ? read_scalar(r, out)
               : type == YAML_SEQUENCE_START_EVENT ? read_sequence(r, up, out, extent)
                                                   : read_mapping(r, up, out, extent);
+    p->flow -= flow;
     if (ok)
         close_anchor(p, anchor, out, *extent);
     return ok;
@@ -794,7 +809,7 @@ static void start_piece(struct yaml_reader *r)
     p->fed_newline = false;
     p->nanchors = 0;
     p->nodes = 1;
-    p->aliased = 0;
+    p->aliased = p->flow = 0;
     strmap_clear(&p->names);
     arena_reset(&p->strings);
     if (!yaml_parser_initialize(&p->parser))
