@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes types.gen.c from the tables in types/ (columns: types/README.md)."""
+"""Makes types.gen.c from the tables in types/ and the rules in rules/ (see their README.md)."""
 import csv
 import pathlib
+import re
 import sys
 
 FORMS = {
@@ -41,6 +42,25 @@ def text(s):
     return '"' + s.replace('\\', '\\\\').replace('"', '\\"') + '"'
 
 
+def read_rules(path):
+    """{type: [(field, flags, [(rule, argument)])]} of one file."""
+    rules, rows = {}, None
+    for number, line in enumerate(open(path), 1):
+        line = line.split('#')[0].rstrip()
+        if not line:
+            continue
+        if not line.startswith(' '):
+            rows = rules.setdefault(line, [])
+            continue
+        left, colon, right = line.partition(':')
+        if not colon:
+            raise SystemExit(f'{path}:{number}: no colon')
+        field, *flags = left.split()
+        checks = re.findall(r'([a-z0-9-]+)(?:\(([^)]*)\))?', right)
+        rows.append((field, flags, checks))
+    return rules
+
+
 class Tables:
     def __init__(self, folder):
         self.kinds = read(folder / 'kinds.tsv')
@@ -54,6 +74,12 @@ class Tables:
                     self.names.append(key)
                 self.types[key].append(row)
         self.index = {key: i for i, key in enumerate(self.names)}
+        self.rules = {}  # type index -> rows
+        for path in sorted((folder.parent / 'rules').glob('*.rules')):
+            for name, rows in read_rules(path).items():
+                if (path.stem, name) not in self.index:
+                    raise SystemExit(f'{path}: no type {name}')
+                self.rules[self.index[path.stem, name]] = rows
 
     def resolve(self, stem, name):
         """Index of a named type: the own file first, then meta, core, then anywhere."""
@@ -112,7 +138,65 @@ class Tables:
         for i in range(len(self.names)):
             out(f'    &types[{i}],')
         out(f'}};\nconst uint32_t api_ntypes = {len(self.names)};\n')
+        self.write_rules(out)
         self.write_kinds(out)
+
+    def write_rules(self, out):
+        out('#include "api/rules.h"\n')
+        used = {check for rows in self.rules.values() for _, _, checks in rows
+                for check, _ in checks}
+        for name in sorted(used):
+            out(f'API_RULE({name.replace("-", "_")});')
+        for i, rows in sorted(self.rules.items()):
+            self.write_rows(out, i, rows)
+        out(f'static const struct api_rules rules[{len(self.names)}] = {{')
+        for i, rows in sorted(self.rules.items()):
+            out(f'    [{i}] = {{rows_{i}, {len(rows)}}},')
+        out('};\n')
+        below = self.below()
+        out(f'static const bool below[{len(self.names)}] = {{')
+        for i in sorted(below):
+            out(f'    [{i}] = true,')
+        out('};\n')
+        out('const struct api_rules *api_rules_of(const struct api_type *t)\n{\n'
+            '    const struct api_rules *r = &rules[t - types];\n'
+            '    return r->nrows ? r : NULL;\n}\n')
+        out('bool api_rules_below(const struct api_type *t)\n{\n'
+            '    return below[t - types];\n}\n')
+
+    def write_rows(self, out, i, rows):
+        stem, name = self.names[i]
+        fields = sorted((r['field'] for r in self.types[stem, name] if r['field']),
+                        key=str.encode)
+        for k, (_, _, checks) in enumerate(rows):
+            if checks:
+                out('static const struct api_rule rules_%d_%d[] = {%s};' % (i, k, ', '.join(
+                    '{rule_%s, %s}' % (c.replace('-', '_'), text(a) if a else '""')
+                    for c, a in checks)))
+        out(f'static const struct api_row rows_{i}[] = {{ /* {stem} {name} */')
+        for k, (field, flags, checks) in enumerate(rows):
+            if field != '*' and field not in fields:
+                raise SystemExit(f'{stem} {name}: no field {field}')
+            out('    {%s, %s, %d, %s},' % (
+                'NULL' if field == '*' else f'&fields_{i}[{fields.index(field)}]',
+                f'rules_{i}_{k}' if checks else 'NULL', len(checks),
+                ' | '.join('API_ROW_' + f.upper() for f in flags) or '0'))
+        out('};')
+
+    def below(self):
+        """Types that have rules or contain, at any depth, one that has."""
+        contains = {i: set() for i in range(len(self.names))}
+        for i, (stem, name) in enumerate(self.names):
+            for row in self.types[stem, name]:
+                form, kind, _ = self.form(stem, row) if row['field'] else ('', '', '')
+                if form == 'STRUCT':
+                    contains[i].add(int(kind[len('&types['):-1]))
+        found = set(self.rules)
+        while True:
+            more = {i for i, c in contains.items() if i not in found and c & found}
+            if not more:
+                return found
+            found |= more
 
     def write_type(self, out, i, stem, name):
         label, version = stem.rsplit('_', 1)

@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules of general use: presence, sizes, formats, immutability. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "api/rules.h"
+#include "api/rules_util.h"
+#include "base/map.h"
+#include "num/quantity.h"
+
+/* ---- presence ---- */
+
+static bool is_empty(const struct doc *d)
+{
+    return !d || ((d->type == DOC_STRING || d->type == DOC_LIST) && d->n == 0);
+}
+
+/* An empty struct is there, an empty map field is not. */
+API_RULE(required)
+{
+    bool empty_map = at->value && at->value->type == DOC_MAP && at->value->n == 0 &&
+                     at->field->container != API_ONE;
+    if (!is_empty(at->value) && !empty_map)
+        return true;
+    return api_report(at, API_ERROR_REQUIRED, "%s", arg);
+}
+
+/* A number that must not be zero. */
+API_RULE(required_number)
+{
+    int64_t v;
+    if (at->value && doc_int64(at->value, &v) && v != 0)
+        return true;
+    return api_report(at, API_ERROR_REQUIRED, "%s", arg);
+}
+
+API_RULE(not_empty)
+{
+    return at->value->n
+               ? true
+               : api_report(at, API_ERROR_INVALID, "must not be empty if specified");
+}
+
+API_RULE(true_or_unset)
+{
+    if (at->value->type == DOC_BOOL && !at->value->b)
+        api_report(at, API_ERROR_INVALID, "must be either unset or set to true");
+    return true;
+}
+
+/* ---- sizes ---- */
+
+static uint32_t limit_of(const char *arg)
+{
+    return (uint32_t)strtoul(arg, NULL, 10);
+}
+
+API_RULE(max)
+{
+    uint32_t max = limit_of(arg);
+    if (!at->value || at->value->n <= max)
+        return true;
+    return api_report(at, API_ERROR_TOO_MANY, "%u: must have at most %u items",
+                      at->value->n, max);
+}
+
+/* As max, but the items are looked at all the same. */
+API_RULE(max_soft)
+{
+    rule_max(at, arg);
+    return true;
+}
+
+API_RULE(max_bytes)
+{
+    if (api_text(at->value).n > limit_of(arg))
+        api_report(at, API_ERROR_TOO_LONG, "may not be more than %s bytes", arg);
+    return true;
+}
+
+API_RULE(each_max_bytes)
+{
+    api_each(at, rule_max_bytes, arg);
+    return true;
+}
+
+API_RULE(at_least)
+{
+    int64_t v = 0, min = strtoll(arg, NULL, 10);
+    if ((!at->value || doc_int64(at->value, &v)) && v < min)
+        api_report(at, API_ERROR_INVALID, "must be greater than or equal to %s", arg);
+    return true;
+}
+
+API_RULE(at_most)
+{
+    int64_t v = 0, max = strtoll(arg, NULL, 10);
+    if ((!at->value || doc_int64(at->value, &v)) && v > max)
+        api_report(at, API_ERROR_INVALID, "must be less than or equal to %s", arg);
+    return true;
+}
+
+/* ---- uniqueness ---- */
+
+/* The members named in keys ("a|b"), as one text; the item itself without keys. */
+static struct str item_key(struct arena *a, const struct doc *item, const char *keys)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (keys[0] == '\0')
+        doc_write_json(item, DOC_JSON_SORT, &b);
+    struct str left = str_from(keys);
+    while (left.n) {
+        size_t bar = str_find_byte(left, '|', 0);
+        struct str value = api_text(doc_get_str(item, str_sub(left, 0, bar)));
+        strbuf_addf(&b, "%zu:%.*s,", value.n, STR_ARG(value));
+        left = bar == SIZE_MAX ? STR_NONE : str_sub(left, bar + 1, SIZE_MAX);
+    }
+    struct str key = arena_str(a, strbuf_str(&b));
+    strbuf_release(&b);
+    return key;
+}
+
+API_RULE(unique)
+{
+    struct strmap seen = STRMAP_INIT;
+    for (uint32_t i = 0; at->value && i < at->value->n; i++) {
+        const struct doc *item = &at->value->items[i];
+        bool made;
+        strmap_put(&seen, item_key(at->w->a, item, arg), &made);
+        if (!made)
+            api_report_at(at, rules_index(at, i), item, API_ERROR_DUPLICATE, "%s", "");
+    }
+    strmap_release(&seen);
+    return true;
+}
+
+/* ---- formats ---- */
+
+bool rules_name(struct api_at *at, enum name_kind kind)
+{
+    struct str problems[NAME_MAX_PROBLEMS];
+    unsigned n = name_check(kind, api_text(at->value), at->w->a, problems);
+    for (unsigned i = 0; i < n; i++)
+        api_report(at, API_ERROR_INVALID, "%.*s", STR_ARG(problems[i]));
+    return n == 0;
+}
+
+const char *rules_index(struct api_at *at, uint32_t i)
+{
+    return arena_printf(at->w->a, "[%u]", i).p;
+}
+
+API_RULE(dns_label)
+{
+    return rules_name(at, NAME_DNS1123_LABEL);
+}
+
+API_RULE(each_dns_label)
+{
+    api_each(at, rule_dns_label, arg);
+    return true;
+}
+
+API_RULE(dns_subdomain)
+{
+    return rules_name(at, NAME_DNS1123_SUBDOMAIN);
+}
+
+API_RULE(caseless_subdomain)
+{
+    return rules_name(at, NAME_DNS1123_SUBDOMAIN_CASELESS);
+}
+
+API_RULE(class_name)
+{
+    if (is_empty(at->value))
+        return api_report(at, API_ERROR_REQUIRED, "%s", "");
+    return rules_name(at, NAME_DNS1123_SUBDOMAIN);
+}
+
+API_RULE(label_key)
+{
+    return rules_name(at, NAME_LABEL_KEY);
+}
+
+API_RULE(label_key_or_empty)
+{
+    return is_empty(at->value) || rules_name(at, NAME_LABEL_KEY);
+}
+
+API_RULE(label_value)
+{
+    return rules_name(at, NAME_LABEL_VALUE);
+}
+
+/* Keys of a map; a bad one is reported at the map. */
+API_RULE(label_keys)
+{
+    struct str problems[NAME_MAX_PROBLEMS];
+    for (uint32_t i = 0; at->value && i < at->value->n; i++) {
+        unsigned n = name_check(NAME_DNS1123_LABEL, doc_key(&at->value->members[i]),
+                                at->w->a, problems);
+        for (unsigned k = 0; k < n; k++)
+            rules_bad_key(at, &at->value->members[i], API_ERROR_INVALID, problems[k]);
+    }
+    return true;
+}
+
+bool rules_bad_key(struct api_at *at, const struct doc_member *m,
+                   enum api_error_type type, struct str text)
+{
+    struct doc *key = ARENA_NEW(at->w->a, struct doc);
+    *key = doc_make_string(at->w->a, doc_key(m));
+    key->pos = m->key_pos;
+    return api_report_at(at, "", key, type, "%.*s", STR_ARG(text));
+}
+
+enum { DRIVER_NAME_MAX = 63, POOL_NAME_MAX = 253, ID_MAX = 32 };
+
+static struct str lowered(struct arena *a, struct str s)
+{
+    char *p = (char *)arena_str(a, s).p;
+    for (size_t i = 0; i < s.n; i++)
+        if (p[i] >= 'A' && p[i] <= 'Z')
+            p[i] = (char)(p[i] + 'a' - 'A');
+    return (struct str){p, s.n};
+}
+
+typedef void name_report_fn(void *ctx, enum api_error_type type, struct str text);
+
+static void driver_defects(struct arena *a, struct str s, name_report_fn *report,
+                           void *ctx)
+{
+    struct str problems[NAME_MAX_PROBLEMS];
+    if (s.n == 0) {
+        report(ctx, API_ERROR_REQUIRED, STR(""));
+        return;
+    }
+    if (utf8_count(s) > DRIVER_NAME_MAX)
+        report(ctx, API_ERROR_TOO_LONG, STR("may not be more than 63 characters"));
+    unsigned n = name_check(NAME_DNS1123_SUBDOMAIN, lowered(a, s), a, problems);
+    for (unsigned i = 0; i < n; i++)
+        report(ctx, API_ERROR_INVALID, problems[i]);
+}
+
+static void report_value(void *ctx, enum api_error_type type, struct str text)
+{
+    api_report(ctx, type, "%.*s", STR_ARG(text));
+}
+
+API_RULE(driver_name)
+{
+    size_t before = at->w->errors->list.n;
+    driver_defects(at->w->a, api_text(at->value), report_value, at);
+    return at->w->errors->list.n == before;
+}
+
+/* Parts between slashes are subdomains. */
+static bool pool_parts(struct api_at *at, struct str s)
+{
+    struct str problems[NAME_MAX_PROBLEMS];
+    bool ok = true;
+    size_t from = 0;
+    for (unsigned part = 0;; part++) {
+        size_t slash = str_find_byte(s, '/', from);
+        struct str text = str_sub(s, from, slash);
+        unsigned n = name_check(NAME_DNS1123_SUBDOMAIN, text, at->w->a, problems);
+        for (unsigned i = 0; i < n; i++)
+            api_report(at, API_ERROR_INVALID, "segment %u: %.*s", part,
+                       STR_ARG(text.n ? problems[i] : STR("must not be empty")));
+        ok = ok && n == 0;
+        if (slash == SIZE_MAX)
+            return ok;
+        from = slash + 1;
+    }
+}
+
+/* A pool name that may not be empty text, but whose absence is another rule's business.
+ */
+API_RULE(pool_path)
+{
+    struct str s = api_text(at->value);
+    if (s.n > POOL_NAME_MAX)
+        api_report(at, API_ERROR_TOO_LONG, "may not be more than %d bytes",
+                   POOL_NAME_MAX);
+    return pool_parts(at, s) && s.n <= POOL_NAME_MAX;
+}
+
+API_RULE(pool_name)
+{
+    if (is_empty(at->value))
+        return api_report(at, API_ERROR_REQUIRED, "%s", "");
+    return rule_pool_path(at, arg);
+}
+
+static void identifier(struct arena *a, struct str id, name_report_fn *report, void *ctx)
+{
+    struct str problems[NAME_MAX_PROBLEMS];
+    if (id.n > ID_MAX)
+        report(ctx, API_ERROR_TOO_LONG, STR("may not be more than 32 bytes"));
+    if (name_check(NAME_C_IDENTIFIER, id, a, problems))
+        report(ctx, API_ERROR_INVALID, problems[0]);
+}
+
+/* "id" or "domain/id". More than one slash is not checked, as upstream accepts such names
+ * (spec 2.1). */
+static void qualified_name(struct arena *a, struct str s, name_report_fn *report,
+                           void *ctx)
+{
+    size_t slash = str_find_byte(s, '/', 0);
+    if (slash == SIZE_MAX) {
+        identifier(a, s, report, ctx);
+        return;
+    }
+    struct str domain = str_sub(s, 0, slash), id = str_sub(s, slash + 1, SIZE_MAX);
+    if (str_find_byte(id, '/', 0) != SIZE_MAX)
+        return;
+    if (domain.n == 0)
+        report(ctx, API_ERROR_INVALID, STR("the domain must not be empty"));
+    else
+        driver_defects(a, domain, report, ctx);
+    if (id.n == 0)
+        report(ctx, API_ERROR_INVALID, STR("the name must not be empty"));
+    else
+        identifier(a, id, report, ctx);
+}
+
+struct key_report {
+    struct api_at *at;
+    const struct doc_member *m;
+};
+
+static void report_key(void *ctx, enum api_error_type type, struct str text)
+{
+    struct key_report *r = ctx;
+    rules_bad_key(r->at, r->m, type, text);
+}
+
+API_RULE(qualified_keys)
+{
+    for (uint32_t i = 0; at->value && i < at->value->n; i++) {
+        struct key_report r = {.at = at, .m = &at->value->members[i]};
+        qualified_name(at->w->a, doc_key(r.m), report_key, &r);
+    }
+    return true;
+}
+
+static bool has_upper(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] >= 'A' && s.p[i] <= 'Z')
+            return true;
+    return false;
+}
+
+static void full_name_defects(struct arena *a, struct str s, name_report_fn *report,
+                              void *ctx)
+{
+    size_t slash = str_find_byte(s, '/', 0);
+    qualified_name(a, s, report, ctx);
+    if (slash == SIZE_MAX)
+        report(ctx, API_ERROR_INVALID,
+               STR("a fully qualified name must be a domain and a name separated by a "
+                   "slash"));
+    else if (has_upper(str_sub(s, 0, slash)))
+        report(ctx, API_ERROR_INVALID, STR("the domain must be lower case"));
+}
+
+API_RULE(full_name)
+{
+    size_t before = at->w->errors->list.n;
+    full_name_defects(at->w->a, api_text(at->value), report_value, at);
+    return at->w->errors->list.n == before;
+}
+
+static void count_defect(void *ctx, enum api_error_type type, struct str text)
+{
+    unsigned *n = ctx;
+    (void)type;
+    (void)text;
+    ++*n;
+}
+
+bool rules_full_name_valid(struct arena *a, struct str s)
+{
+    unsigned n = 0;
+    full_name_defects(a, s, count_defect, &n);
+    return n == 0;
+}
+
+API_RULE(uuid)
+{
+    struct str s = api_text(at->value);
+    bool ok = s.n == 36;
+    for (size_t i = 0; ok && i < s.n; i++) {
+        if (i == 8 || i == 13 || i == 18 || i == 23)
+            ok = s.p[i] == '-';
+        else
+            ok = (s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f');
+    }
+    if (!ok)
+        api_report(at, API_ERROR_INVALID,
+                   "must be a lowercase UUID in 8-4-4-4-12 form "
+                   "(xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx)");
+    return ok;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* One dot-separated identifier; numeric ones without leading zeros where strict. */
+static bool semver_identifier(struct str s, bool strict, bool numeric_only)
+{
+    bool numeric = true;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        numeric = numeric && is_digit(c);
+        if (!is_digit(c) && !is_letter(c) && c != '-')
+            return false;
+    }
+    if (s.n == 0 || (numeric_only && !numeric))
+        return false;
+    return !(strict && numeric && s.n > 1 && s.p[0] == '0');
+}
+
+/* Dot-separated identifiers; exactly want of them unless want is 0. */
+static bool semver_parts(struct str s, bool strict, bool numeric_only, unsigned want)
+{
+    size_t from = 0;
+    for (unsigned n = 1;; n++) {
+        size_t dot = str_find_byte(s, '.', from);
+        if (!semver_identifier(str_sub(s, from, dot), strict, numeric_only))
+            return false;
+        if (dot == SIZE_MAX)
+            return want == 0 || n == want;
+        from = dot + 1;
+    }
+}
+
+bool rules_semver_shape(struct str s)
+{
+    size_t plus = str_find_byte(s, '+', 0);
+    if (plus != SIZE_MAX &&
+        !semver_parts(str_sub(s, plus + 1, SIZE_MAX), false, false, 0))
+        return false;
+    struct str left = str_sub(s, 0, plus);
+    size_t dash = str_find_byte(left, '-', 0);
+    if (dash != SIZE_MAX &&
+        !semver_parts(str_sub(left, dash + 1, SIZE_MAX), true, false, 0))
+        return false;
+    return semver_parts(str_sub(left, 0, dash), true, true, 3);
+}
+
+API_RULE(semver)
+{
+    if (!rules_semver_shape(api_text(at->value)))
+        api_report(at, API_ERROR_INVALID,
+                   "must be a string compatible with semver.org spec 2.0.0");
+    return true;
+}
+
+API_RULE(each_semver)
+{
+    api_each(at, rule_semver, arg);
+    return true;
+}
+
+API_RULE(one_of)
+{
+    struct str s = api_text(at->value), left = str_from(arg);
+    while (left.n) {
+        size_t bar = str_find_byte(left, '|', 0);
+        if (str_eq(str_sub(left, 0, bar), s))
+            return true;
+        left = bar == SIZE_MAX ? STR_NONE : str_sub(left, bar + 1, SIZE_MAX);
+    }
+    return rules_not_supported(at, "", at->value, arg);
+}
+
+bool rules_not_supported(struct api_at *at, const char *suffix, const struct doc *value,
+                         const char *choices)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (const char *p = choices; *p; p++) {
+        if (*p == '|')
+            strbuf_adds(&b, "\", \"");
+        else
+            strbuf_addc(&b, *p);
+    }
+    api_report_at(at, suffix, value, API_ERROR_NOT_SUPPORTED, "supported values: \"%s\"",
+                  strbuf_cstr(&b));
+    strbuf_release(&b);
+    return false;
+}
+
+/* ---- raw JSON (spec 2.1) ---- */
+
+API_RULE(raw_json)
+{
+    const struct doc *d = at->value;
+    if (!d)
+        return at->field->flags & API_REQUIRED ||
+                       str_is(str_from(at->field->name), "parameters")
+                   ? api_report(at, API_ERROR_REQUIRED, "%s", "")
+                   : true;
+    struct strbuf b = STRBUF_INIT;
+    doc_write_json(d, DOC_JSON_COMPACT, &b);
+    size_t n = b.n;
+    strbuf_release(&b);
+    if (!at->w->stored && n > limit_of(arg))
+        return api_report(at, API_ERROR_TOO_LONG, "may not be more than %s bytes", arg);
+    if (d->type != DOC_MAP)
+        return api_report(at, API_ERROR_INVALID, "must be a valid JSON object");
+    return true;
+}
+
+/* ---- immutability ---- */
+
+static bool changed(struct api_at *at)
+{
+    if (!at->old_parent)
+        return false;
+    const struct doc *a = at->value, *b = at->old;
+    if (api_empty(a) && api_empty(b))
+        return false;
+    return !a || !b || !doc_equal(a, b);
+}
+
+API_RULE(immutable)
+{
+    if (changed(at))
+        api_report(at, API_ERROR_INVALID, "field is immutable");
+    return true;
+}
+
+/* Immutable, and on update only that is checked. */
+API_RULE(frozen)
+{
+    if (changed(at))
+        api_report(at, API_ERROR_INVALID, "field is immutable");
+    return at->w->opts->op == API_CREATE;
+}
+
+/* May be set or cleared, never changed; its content is checked when it is new. */
+API_RULE(set_once)
+{
+    if (!at->old)
+        return true;
+    if (changed(at))
+        api_report(at, API_ERROR_INVALID, "field cannot be modified once set");
+    return false;
+}
+
+API_RULE(frozen_once_set)
+{
+    if (!at->old)
+        return true;
+    if (changed(at))
+        api_report(at, API_ERROR_INVALID, "field is immutable");
+    return false;
+}
+
+/* The list's expressions and parameters are trusted when it equals the stored one. */
+API_RULE(stored_when_same)
+{
+    at->w->stored = at->old_parent && !changed(at);
+    return true;
+}
+
+API_RULE(gated)
+{
+    if (api_gate(at->w->opts->gates, api_gate_find(str_from(arg))))
+        return true;
+    return api_report(at, API_ERROR_FORBIDDEN, "%s", "");
+}
+
+/* ---- small formats of single fields ---- */
+
+API_RULE(extended_resource_name)
+{
+    struct str s = api_text(at->value), problems[NAME_MAX_PROBLEMS];
+    if (str_find_byte(s, '/', 0) == SIZE_MAX)
+        api_report(
+            at, API_ERROR_INVALID,
+            "a name must be a domain-prefixed path, such as 'example.com/my-prop'");
+    else if (str_find(s, STR("kubernetes.io/")) != SIZE_MAX)
+        api_report(at, API_ERROR_INVALID, "must not have \"kubernetes.io/\" domain");
+    if (str_starts(s, STR("requests.")))
+        api_report(at, API_ERROR_INVALID, "must not have \"requests.\" prefix");
+    struct str quota = arena_printf(at->w->a, "requests.%.*s", STR_ARG(s));
+    unsigned n = name_check(NAME_LABEL_KEY, quota, at->w->a, problems);
+    for (unsigned i = 0; i < n; i++)
+        api_report(at, API_ERROR_INVALID, "%.*s", STR_ARG(problems[i]));
+    return true;
+}
+
+static bool is_reason_char(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_' || c == ',' || c == ':';
+}
+
+API_RULE(condition_reason)
+{
+    struct str s = api_text(at->value);
+    bool ok = s.n && is_letter(s.p[0]) && s.p[s.n - 1] != ',' && s.p[s.n - 1] != ':';
+    for (size_t i = 0; ok && i < s.n; i++)
+        ok = is_reason_char(s.p[i]);
+    if (!ok)
+        api_report(
+            at, API_ERROR_INVALID,
+            "a condition reason must start with alphabetic character, optionally "
+            "followed by a string of alphanumeric characters or '_,:', and must end "
+            "with an alphanumeric character or '_'");
+    return true;
+}
+
+/* "ADDRESS/BITS" in the one canonical spelling. */
+static bool canonical_interface(struct str s)
+{
+    char text[64], printed[INET6_ADDRSTRLEN];
+    unsigned char addr[16];
+    size_t slash = str_find_byte(s, '/', 0);
+    if (slash == SIZE_MAX || slash >= sizeof text)
+        return false;
+    memcpy(text, s.p, slash);
+    text[slash] = '\0';
+    int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+    if (inet_pton(family, text, addr) != 1 ||
+        !inet_ntop(family, addr, printed, sizeof printed) || strcmp(text, printed) != 0)
+        return false;
+    struct str bits = str_sub(s, slash + 1, SIZE_MAX);
+    if (bits.n == 0 || bits.n > 3 || (bits.n > 1 && bits.p[0] == '0'))
+        return false;
+    unsigned n = 0;
+    for (size_t i = 0; i < bits.n; i++) {
+        if (bits.p[i] < '0' || bits.p[i] > '9')
+            return false;
+        n = n * 10 + (unsigned)(bits.p[i] - '0');
+    }
+    return n <= (family == AF_INET6 ? 128u : 32u);
+}
+
+static bool check_interface(struct api_at *at, const char *arg)
+{
+    if (!canonical_interface(api_text(at->value)))
+        api_report(at, API_ERROR_INVALID,
+                   "must be a valid address in CIDR form, such as 192.168.1.5/24 or "
+                   "2001:db8::1/64, in canonical spelling");
+    return true;
+}
+
+API_RULE(interface_addresses)
+{
+    api_each(at, check_interface, arg);
+    return true;
+}
+
+bool rules_quantity(struct api_at *at, const struct doc *parent, const char *key,
+                    struct quantity *out)
+{
+    const struct doc *d = api_member(parent, key);
+    return d && (d->type == DOC_STRING || d->type == DOC_NUMBER) &&
+           quantity_parse(doc_str(d), at->w->a, out, NULL);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What several files of rules use. */
+#ifndef DRAY_API_RULES_UTIL_H
+#define DRAY_API_RULES_UTIL_H
+
+#include "api/rules.h"
+#include "base/names.h"
+#include "base/utf8.h"
+
+/* Reports every problem of the text as a name of that kind; true if there is none. */
+bool rules_name(struct api_at *at, enum name_kind kind);
+const char *rules_index(struct api_at *at, uint32_t i); /* "[i]" */
+/* Reports a map's key at the path of the map (spec 2.0 rule 7). Returns false. */
+bool rules_bad_key(struct api_at *at, const struct doc_member *m,
+                   enum api_error_type type, struct str text);
+/* choices "A|B". Returns false. */
+bool rules_not_supported(struct api_at *at, const char *suffix, const struct doc *value,
+                         const char *choices);
+bool rules_full_name_valid(struct arena *a, struct str s);
+/* Strict SemVer 2.0.0 by shape, numbers of any length (spec 2.1). */
+bool rules_semver_shape(struct str s);
+/* A quantity member; false when absent. The document was decoded, so it can be parsed. */
+bool rules_quantity(struct api_at *at, const struct doc *parent, const char *key,
+                    struct quantity *out);
+
+/* Rules that others call. */
+API_RULE(max);
+API_RULE(max_bytes);
+API_RULE(unique);
+API_RULE(dns_label);
+API_RULE(dns_subdomain);
+API_RULE(label_key);
+API_RULE(label_value);
+API_RULE(semver);
+API_RULE(pool_path);
+API_RULE(request_ref);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/validate.h"
+
+#include "api/rules.h"
+
+static const struct doc EMPTY = {.type = DOC_MAP, .pos = UINT32_MAX};
+
+static void walk_struct(struct api_walk *w, const struct api_type *t, const struct doc *d,
+                        const struct doc *old);
+
+/* ---- errors ---- */
+
+static const struct {
+    const char *reason, *words;
+} TYPES[] = {
+    [API_ERROR_REQUIRED] = {"FieldValueRequired", "Required value"},
+    [API_ERROR_INVALID] = {"FieldValueInvalid", "Invalid value"},
+    [API_ERROR_DUPLICATE] = {"FieldValueDuplicate", "Duplicate value"},
+    [API_ERROR_TOO_MANY] = {"FieldValueTooMany", "Too many"},
+    [API_ERROR_TOO_LONG] = {"FieldValueTooLong", "Too long"},
+    [API_ERROR_NOT_SUPPORTED] = {"FieldValueNotSupported", "Unsupported value"},
+    [API_ERROR_FORBIDDEN] = {"FieldValueForbidden", "Forbidden"},
+    [API_ERROR_NOT_FOUND] = {"FieldValueNotFound", "Not found"},
+    [API_ERROR_INTERNAL] = {"InternalError", "Internal error"},
+};
+
+const char *api_error_reason(enum api_error_type t)
+{
+    return TYPES[t].reason;
+}
+
+void api_errors_release(struct api_errors *errors)
+{
+    vec_release(&errors->list);
+}
+
+void api_error_print(const struct api_error *e, struct strbuf *out)
+{
+    strbuf_addf(out, "%.*s: %s", STR_ARG(e->path), TYPES[e->type].words);
+    if (e->bad.p)
+        strbuf_addf(out, ": %.*s", STR_ARG(e->bad));
+    if (e->detail.n)
+        strbuf_addf(out, ": %.*s", STR_ARG(e->detail));
+}
+
+static bool shows_value(enum api_error_type t)
+{
+    return t == API_ERROR_INVALID || t == API_ERROR_DUPLICATE ||
+           t == API_ERROR_NOT_SUPPORTED || t == API_ERROR_NOT_FOUND;
+}
+
+static struct str printed(struct arena *a, const struct doc *d)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (d)
+        doc_write_json(d, DOC_JSON_COMPACT, &b);
+    else
+        strbuf_adds(&b, "null");
+    struct str s = arena_str(a, strbuf_str(&b));
+    strbuf_release(&b);
+    return s;
+}
+
+static bool report(struct api_walk *w, struct str path, const struct doc *value,
+                   enum api_error_type type, const char *fmt, va_list ap)
+{
+    struct api_error e = {.type = type, .path = path, .value = value, .pos = UINT32_MAX};
+    e.detail = arena_vprintf(w->a, fmt, ap);
+    if (value)
+        e.pos = value->pos;
+    if (shows_value(type))
+        e.bad = printed(w->a, value);
+    vec_push(&w->errors->list, e);
+    return false;
+}
+
+bool api_report_path(struct api_walk *w, struct str path, const struct doc *value,
+                     enum api_error_type type, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report(w, path, value, type, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool api_report(struct api_at *at, enum api_error_type type, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report(at->w, arena_str(at->w->a, strbuf_str(&at->w->path)), at->value, type, fmt,
+           ap);
+    va_end(ap);
+    return false;
+}
+
+bool api_report_at(struct api_at *at, const char *suffix, const struct doc *value,
+                   enum api_error_type type, const char *fmt, ...)
+{
+    struct str path =
+        arena_printf(at->w->a, "%s%s", strbuf_cstr(&at->w->path),
+                     at->w->path.n == 0 && suffix[0] == '.' ? suffix + 1 : suffix);
+    va_list ap;
+    va_start(ap, fmt);
+    report(at->w, path, value, type, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+/* ---- reading ---- */
+
+struct str api_text(const struct doc *d)
+{
+    return d && d->type == DOC_STRING ? doc_str(d) : STR("");
+}
+
+const struct doc *api_member(const struct doc *d, const char *key)
+{
+    const struct doc *m = doc_get(d, key);
+    return m && m->type != DOC_NULL ? m : NULL;
+}
+
+struct str api_key_path(struct arena *a, struct str key, size_t max)
+{
+    if (key.n <= max)
+        return arena_printf(a, "[%.*s]", STR_ARG(key));
+    size_t room = max - 3;
+    return arena_printf(a, "[%.*s...%.*s]", (int)((room + 1) / 2), key.p, (int)(room / 2),
+                        key.p + key.n - room / 2);
+}
+
+static void cut(struct api_walk *w, size_t mark)
+{
+    w->path.n = mark;
+    if (w->path.p)
+        w->path.p[mark] = '\0';
+}
+
+void api_each(struct api_at *at, api_rule_fn *fn, const char *arg)
+{
+    const struct doc *d = at->value;
+    struct api_walk *w = at->w;
+    size_t mark = w->path.n;
+    for (uint32_t i = 0; d && i < d->n; i++) {
+        struct api_at item = *at;
+        item.old = NULL;
+        if (d->type == DOC_LIST) {
+            item.value = &d->items[i];
+            strbuf_addf(&w->path, "[%u]", i);
+        } else {
+            item.value = &d->members[i].value;
+            strbuf_addf(&w->path, "[%.*s]", STR_ARG(doc_key(&d->members[i])));
+        }
+        fn(&item, arg);
+        cut(w, mark);
+    }
+}
+
+/* ---- the walk ---- */
+
+static bool same_keys(const struct doc *a, const struct doc *b, const char *keys)
+{
+    struct str left = str_from(keys);
+    while (left.n) {
+        size_t comma = str_find_byte(left, ',', 0);
+        struct str key = str_sub(left, 0, comma);
+        const struct doc *x = doc_get_str(a, key), *y = doc_get_str(b, key);
+        if ((x == NULL) != (y == NULL) || (x && !doc_equal(x, y)))
+            return false;
+        left = comma == SIZE_MAX ? STR_NONE : str_sub(left, comma + 1, SIZE_MAX);
+    }
+    return true;
+}
+
+/* The stored item that a list item is compared with: same keys, else same position. */
+static const struct doc *old_item(const struct api_field *f, const struct doc *old,
+                                  const struct doc *item, uint32_t i)
+{
+    if (!old || old->type != DOC_LIST)
+        return NULL;
+    if (!f->list_keys)
+        return i < old->n ? &old->items[i] : NULL;
+    for (uint32_t k = 0; k < old->n; k++)
+        if (same_keys(item, &old->items[k], f->list_keys))
+            return &old->items[k];
+    return NULL;
+}
+
+static void descend_list(struct api_walk *w, const struct api_field *f,
+                         const struct doc *d, const struct doc *old)
+{
+    size_t mark = w->path.n;
+    for (uint32_t i = 0; i < d->n; i++) {
+        strbuf_addf(&w->path, "[%u]", i);
+        walk_struct(w, f->type, &d->items[i], old_item(f, old, &d->items[i], i));
+        cut(w, mark);
+    }
+}
+
+static void descend_map(struct api_walk *w, const struct api_field *f,
+                        const struct doc *d, const struct doc *old)
+{
+    enum { KEY_SHOWN = 96 };
+    size_t mark = w->path.n;
+    for (uint32_t i = 0; i < d->n; i++) {
+        struct str key = doc_key(&d->members[i]);
+        strbuf_addstr(&w->path, api_key_path(w->a, key, KEY_SHOWN));
+        walk_struct(w, f->type, &d->members[i].value, doc_get_str(old, key));
+        cut(w, mark);
+    }
+}
+
+static void descend(struct api_walk *w, const struct api_field *f, const struct doc *d,
+                    const struct doc *old)
+{
+    if (f->form != API_STRUCT || !api_rules_below(f->type))
+        return;
+    if (f->container == API_ONE)
+        walk_struct(w, f->type, d, old);
+    else if (f->container == API_LIST && d->type == DOC_LIST)
+        descend_list(w, f, d, old);
+    else if (d->type == DOC_MAP)
+        descend_map(w, f, d, old);
+}
+
+static bool run_rules(struct api_at *at, const struct api_row *row)
+{
+    bool go_on = true;
+    for (uint8_t i = 0; i < row->nrules && go_on; i++)
+        go_on = row->rules[i].check(at, row->rules[i].arg);
+    return go_on;
+}
+
+static bool unchanged(const struct doc *value, const struct doc *old)
+{
+    if (api_empty(value) || api_empty(old))
+        return value == old || (api_empty(value) && api_empty(old));
+    return doc_equal(value, old);
+}
+
+/* "spec.devices[0].basic.name" for what stands in v1 as "spec.devices[0].name"
+ * (spec 2.9). */
+static void use_requested_paths(struct api_walk *w, size_t first)
+{
+    const char *version = w->opts->requested_version;
+    if (!version || strcmp(version, "v1beta1") != 0)
+        return;
+    static const struct {
+        const char *after, *drop, *add;
+    } MOVES[] = {{"devices.requests[", ".exactly", ""}, {"spec.devices[", "", ".basic"}};
+    for (size_t i = first; i < w->errors->list.n; i++) {
+        struct str p = w->errors->list.v[i].path;
+        for (size_t m = 0; m < sizeof MOVES / sizeof *MOVES; m++) {
+            size_t at = str_find(p, str_from(MOVES[m].after));
+            size_t close = at == SIZE_MAX ? at : str_find_byte(p, ']', at);
+            struct str rest = str_sub(p, close == SIZE_MAX ? p.n : close + 1, SIZE_MAX);
+            if (rest.n == 0 || !str_starts(rest, str_from(MOVES[m].drop)) ||
+                str_is(rest, ".name"))
+                continue;
+            rest = str_sub(rest, strlen(MOVES[m].drop), SIZE_MAX);
+            w->errors->list.v[i].path = arena_printf(w->a, "%.*s%s%.*s", (int)(close + 1),
+                                                     p.p, MOVES[m].add, STR_ARG(rest));
+        }
+    }
+}
+
+/* A write of status leaves the rest as it is, any other write leaves status (spec 2.10).
+ */
+static bool out_of_reach(const struct api_walk *w, const struct doc *d, const char *field)
+{
+    bool status = strcmp(field, "status") == 0;
+    if (d != w->object || strcmp(field, "metadata") == 0)
+        return false;
+    return status != (w->opts->op == API_UPDATE_STATUS);
+}
+
+static void walk_row(struct api_walk *w, const struct api_type *t,
+                     const struct api_row *row, const struct doc *d,
+                     const struct doc *old)
+{
+    struct api_at at = {
+        .w = w, .type = t, .field = row->field, .parent = d, .old_parent = old};
+    at.value = api_member(d, row->field->name);
+    at.old = api_member(old, row->field->name);
+    if (out_of_reach(w, d, row->field->name) ||
+        (!at.value && row->flags & API_ROW_OPTIONAL))
+        return;
+    if (row->flags & API_ROW_KEEP && old && unchanged(at.value, at.old))
+        return;
+    size_t mark = w->path.n, first = w->errors->list.n;
+    bool stored = w->stored;
+    if (mark)
+        strbuf_addc(&w->path, '.');
+    strbuf_adds(&w->path, row->field->name);
+    bool go_on = run_rules(&at, row);
+    if (row->flags & API_ROW_DECLARED)
+        use_requested_paths(w, first);
+    if (go_on && !at.value && row->flags & API_ROW_ALWAYS)
+        at.value = &EMPTY;
+    if (go_on && at.value)
+        descend(w, row->field, at.value, at.old);
+    w->stored = stored;
+    cut(w, mark);
+}
+
+static bool has_row(const struct api_rules *r, const struct api_field *f)
+{
+    for (uint16_t i = 0; r && i < r->nrows; i++)
+        if (r->rows[i].field == f)
+            return true;
+    return false;
+}
+
+/* Fields without a row of their own may contain types with rules. */
+static void walk_rest(struct api_walk *w, const struct api_type *t,
+                      const struct api_rules *r, const struct doc *d,
+                      const struct doc *old)
+{
+    for (uint16_t i = 0; i < t->nfields; i++) {
+        const struct api_field *f = &t->fields[i];
+        if (f->form != API_STRUCT || has_row(r, f) || !api_rules_below(f->type))
+            continue;
+        const struct doc *value = api_member(d, f->name);
+        if (!value)
+            continue;
+        size_t mark = w->path.n;
+        strbuf_addf(&w->path, "%s%s", mark ? "." : "", f->name);
+        descend(w, f, value, api_member(old, f->name));
+        cut(w, mark);
+    }
+}
+
+static void walk_struct(struct api_walk *w, const struct api_type *t, const struct doc *d,
+                        const struct doc *old)
+{
+    const struct api_rules *r = api_rules_of(t);
+    const struct doc *devices_spec = w->devices_spec, *device = w->device;
+    const struct doc *request = w->request, *alternative = w->alternative;
+    for (uint16_t i = 0; r && i < r->nrows; i++) {
+        if (r->rows[i].field) {
+            walk_row(w, t, &r->rows[i], d, old);
+            continue;
+        }
+        struct api_at at = {
+            .w = w, .type = t, .parent = d, .old_parent = old, .value = d, .old = old};
+        if (!run_rules(&at, &r->rows[i]))
+            goto done;
+    }
+    walk_rest(w, t, r, d, old);
+done:
+    w->devices_spec = devices_spec;
+    w->request = request;
+    w->alternative = alternative;
+    w->device = device;
+}
+
+bool api_kind_has_rules(const struct api_kind *kind)
+{
+    return kind->type && api_rules_of(kind->type) != NULL;
+}
+
+void api_validate(const struct api_kind *kind, const struct doc *object,
+                  const struct api_validate_opts *opts, struct arena *a,
+                  struct api_errors *errors)
+{
+    if (!api_kind_has_rules(kind))
+        return;
+    struct api_walk w = {
+        .opts = opts, .a = a, .errors = errors, .path = STRBUF_INIT, .object = object};
+    device_names_init(&w.names);
+    walk_struct(&w, kind->type, object, opts->op == API_CREATE ? NULL : opts->old);
+    device_env_free(w.env);
+    device_names_fini(&w.names);
+    strbuf_release(&w.path);
+}
