@@ -253,19 +253,38 @@ API_RULE(attribute_union)
     return true;
 }
 
-/* An effect that is already stored may stay, even an unknown one (spec 2.6). */
-API_RULE(taint_effect)
+static bool check_effect(struct api_at *at, const char *arg)
 {
-    bool in_rule = at->w->device == NULL;
-    if (in_rule && at->old_parent && str_eq(api_text(at->value), api_text(at->old)))
+    const struct doc *effect = api_member(at->value, "effect");
+    struct str text = api_text(effect);
+    if (text.n == 0)
+        return api_report_at(at, ".effect", effect, API_ERROR_REQUIRED, "%s", "");
+    if (str_is(text, "NoSchedule") || str_is(text, "NoExecute") || str_is(text, "None"))
         return true;
-    if (api_empty(at->value))
-        return api_report(at, API_ERROR_REQUIRED, "%s", "");
-    struct str effect = api_text(at->value);
-    if (str_is(effect, "NoSchedule") || str_is(effect, "NoExecute") ||
-        str_is(effect, "None"))
+    return rules_not_supported(at, ".effect", effect, "NoExecute|NoSchedule|None");
+}
+
+/* The effects of a device's taints: checked whenever anything about the slice's devices
+ * changed, as upstream's declarative stage has it (a list without keys has no old items).
+ */
+API_RULE(taint_effects)
+{
+    enum { TAINTS_MAX = 16 };
+    const struct doc *old = api_member(api_member(at->w->opts->old, "spec"), "devices");
+    const struct doc *devices = api_member(spec_of(at), "devices");
+    bool same = at->w->opts->op == API_UPDATE && old && doc_equal(old, devices);
+    if (!same && at->value && at->value->n <= TAINTS_MAX)
+        api_each(at, check_effect, arg);
+    return true;
+}
+
+/* The effect of a rule's taint: one that is stored may stay, even an unknown one. */
+API_RULE(rule_effect)
+{
+    const struct doc *old = api_member(at->old, "effect");
+    if (at->old && str_eq(api_text(api_member(at->value, "effect")), api_text(old)))
         return true;
-    return rules_not_supported(at, "", at->value, "NoExecute|NoSchedule|None");
+    return check_effect(at, arg);
 }
 
 /* ---- request policies (spec 2.5 "Range arithmetic") ---- */
