@@ -555,9 +555,9 @@ static const struct cel_type *unwrap_optional(const struct cel_type *t, bool *op
 }
 
 static const struct cel_type *field_type(struct checker *c, uint32_t pos,
-                                         const struct cel_type *object, struct str field)
+                                         const struct cel_object_type *o,
+                                         struct str field)
 {
-    const struct cel_object_type *o = object->object;
     for (uint32_t i = 0; i < o->nfields; i++)
         if (str_is(field, o->fields[i].name))
             return o->fields[i].type;
@@ -572,7 +572,7 @@ static const struct cel_type *select_type(struct checker *c, const struct cel_as
     case CEL_T_MAP:
         return of->params[1];
     case CEL_T_OBJECT: {
-        const struct cel_type *t = field_type(c, n->pos, of, field);
+        const struct cel_type *t = field_type(c, n->pos, of->object, field);
         return t ? t : &cel_type_error;
     }
     case CEL_T_PARAM:
@@ -855,7 +855,7 @@ static void check_map(struct checker *c, struct cel_ast *n)
     set_type(c, n, cel_type_map(c->a, key, value));
 }
 
-static void check_entry(struct checker *c, const struct cel_type *object,
+static void check_entry(struct checker *c, const struct cel_object_type *object,
                         const struct cel_ast_entry *e)
 {
     check(c, e->value);
@@ -882,7 +882,7 @@ static void check_struct(struct checker *c, struct cel_ast *n)
     }
     n->map.type_name = id->name;
     ref_of(c, n)->name = id->name;
-    if (id->names->kind != CEL_T_OBJECT) {
+    if (!id->message) {
         cel_report(&c->report, n->pos, "'%s' is not a message type",
                    cel_type_name(id->names));
         set_type(c, n, &cel_type_error);
@@ -890,7 +890,7 @@ static void check_struct(struct checker *c, struct cel_ast *n)
     }
     set_type(c, n, id->names);
     for (uint32_t i = 0; i < n->map.n; i++)
-        check_entry(c, id->names, &n->map.entries[i]);
+        check_entry(c, id->message, &n->map.entries[i]);
 }
 
 /* ---- Comprehensions ---- */

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "cel/estimate.h"
+#include "cel/messages.h"
 
 struct function {
     struct cel_decl *decls;
@@ -91,6 +92,7 @@ static void add_type(struct cel_env *env, const char *name, const struct cel_typ
         return;
     id->names = t;
     id->type = cel_type_of(&env->arena, t);
+    id->message = t->object;
 }
 
 /* The types with fields that t leads to are names too. */
@@ -120,18 +122,25 @@ static void add_vars(struct cel_env *env)
     }
 }
 
+static void add_const(struct cel_env *env, const struct cel_const *from)
+{
+    struct cel_const *c = ARENA_NEW(&env->arena, struct cel_const);
+    *c = *from;
+    struct cel_ident *id = add_ident(env, c->name);
+    if (!id)
+        return;
+    c->name = id->name.p;
+    id->constant = c;
+    id->type = c->type;
+}
+
 static void add_consts(struct cel_env *env)
 {
-    for (uint32_t i = 0; i < env->opts.nconsts; i++) {
-        struct cel_const *c = ARENA_NEW(&env->arena, struct cel_const);
-        *c = env->opts.consts[i];
-        struct cel_ident *id = add_ident(env, c->name);
-        if (!id)
-            continue;
-        c->name = id->name.p;
-        id->constant = c;
-        id->type = c->type;
-    }
+    static const struct cel_const null_value = {
+        "google.protobuf.NullValue.NULL_VALUE", &cel_type_int, {.kind = CEL_INT}};
+    for (uint32_t i = 0; i < env->opts.nconsts; i++)
+        add_const(env, &env->opts.consts[i]);
+    add_const(env, &null_value);
 }
 
 /* The types of the language that are names (dyn and any are none). */
@@ -146,10 +155,23 @@ static void add_language_types(struct cel_env *env)
         add_type(env, cel_type_name(types[i]), types[i]);
 }
 
+/* Messages of the language: names of types, and most of them of no other name. */
+static void add_messages(struct cel_env *env)
+{
+    for (const struct cel_message *m = cel_messages; m->fields.name; m++) {
+        add_type(env, m->fields.name, m->type);
+        struct cel_ident *id =
+            strmap_find(&env->idents, str_from(m->fields.name))->value.ptr;
+        if (id->names == m->type)
+            id->message = &m->fields;
+    }
+}
+
 static void add_idents(struct cel_env *env)
 {
     add_vars(env);
     add_language_types(env);
+    add_messages(env);
     each_lib(env, l)
     {
         for (uint32_t i = 0; i < l->lib->ntypes; i++)

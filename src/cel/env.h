@@ -113,6 +113,7 @@ struct cel_ident {
     const struct cel_type *type;  /* of the name as an expression: type(int) of "int" */
     const struct cel_var *var;    /* NULL: none */
     const struct cel_type *names; /* the type it names, or NULL */
+    const struct cel_object_type *message; /* what name{field: value} may set, or NULL */
     const struct cel_const *constant;
 };
 const struct cel_ident *cel_env_ident(const struct cel_env *env, struct str name);

@@ -235,6 +235,7 @@ static uint8_t scan_word(const struct cel_lexer *l, uint32_t i, uint32_t *end)
     return keyword((struct str){l->text.p + i, *end - i});
 }
 
+/* *end goes behind an exponent at i, if there is one. */
 static bool scan_exponent(const struct cel_lexer *l, uint32_t i, uint32_t *end)
 {
     if (at(l, i) != 'e' && at(l, i) != 'E')
@@ -242,8 +243,11 @@ static bool scan_exponent(const struct cel_lexer *l, uint32_t i, uint32_t *end)
     i++;
     if (at(l, i) == '+' || at(l, i) == '-')
         i++;
-    *end = span(l, i, DIGIT);
-    return *end > i;
+    uint32_t to = span(l, i, DIGIT);
+    if (to == i)
+        return false;
+    *end = to;
+    return true;
 }
 
 static uint8_t scan_number(const struct cel_lexer *l, uint32_t i, uint32_t *end)
