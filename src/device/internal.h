@@ -32,15 +32,17 @@ enum slot_kind {
     SLOT_CAPACITY,
 };
 
-enum { SLOT_KIND_BITS = 3, SLOT_ID_MAX = (1 << 28) - 1 };
+/* From the lowest bit: the kind, whether the last step is optional, the id of a name. */
+enum { SLOT_KIND_MASK = 7, SLOT_OPTIONAL = 8, SLOT_ID_SHIFT = 4 };
+enum { SLOT_ID_MAX = (1 << 27) - 1 };
 
 static inline enum slot_kind slot_kind(int slot)
 {
-    return (enum slot_kind)(slot & ((1 << SLOT_KIND_BITS) - 1));
+    return (enum slot_kind)(slot & SLOT_KIND_MASK);
 }
 static inline uint32_t slot_id(int slot)
 {
-    return (uint32_t)slot >> SLOT_KIND_BITS;
+    return (uint32_t)slot >> SLOT_ID_SHIFT;
 }
 
 /* A slot of a compiled expression with its texts, for maps and for error texts. */

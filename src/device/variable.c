@@ -26,12 +26,27 @@ static const struct field *field_find(struct str name)
     return NULL;
 }
 
-static int slot_make(unsigned kind, uint32_t id)
+static int slot_make(unsigned kind, bool optional, uint32_t id)
 {
-    return id > SLOT_ID_MAX ? -1 : (int)(id << SLOT_KIND_BITS | kind);
+    return id > SLOT_ID_MAX
+               ? -1
+               : (int)(id << SLOT_ID_SHIFT | (optional ? SLOT_OPTIONAL : 0) | kind);
 }
 
-/* A domain has no "/" unless a driver's name is wrong; then the long way is right. */
+/* How many steps a slot may cover: up to the first optional one, which makes the load's
+ * value an optional; and a domain has no "/", unless a driver's name is wrong. */
+static unsigned coverable(const struct field *f, const struct cel_step *steps, unsigned n)
+{
+    if (n > f->steps)
+        n = f->steps;
+    for (unsigned i = 0; i + 1 < n; i++)
+        if (steps[i].optional)
+            n = i + 1;
+    if (n > 1 && str_find_byte(steps[1].key, '/', 0) != SIZE_MAX)
+        n = 1;
+    return n;
+}
+
 static int device_slot(void *decl, const struct cel_step *steps, unsigned n,
                        unsigned *used)
 {
@@ -39,10 +54,7 @@ static int device_slot(void *decl, const struct cel_step *steps, unsigned n,
     const struct field *f = n ? field_find(steps[0].key) : NULL;
     if (!f)
         return -1;
-    if (n > f->steps)
-        n = f->steps;
-    if (n > 1 && str_find_byte(steps[1].key, '/', 0) != SIZE_MAX)
-        n = 1;
+    n = coverable(f, steps, n);
     uint32_t id = 0;
     if (n == 2)
         id = intern_id(&env->names->texts, steps[1].key);
@@ -50,7 +62,7 @@ static int device_slot(void *decl, const struct cel_step *steps, unsigned n,
         id = device_name_join(env->names,
                               (struct device_name){steps[1].key, steps[2].key});
     *used = n;
-    return slot_make(f->kinds[n - 1], id);
+    return slot_make(f->kinds[n - 1], steps[n - 1].optional, id);
 }
 
 /* ---- Maps ---- */
@@ -153,9 +165,16 @@ static const struct device_slot *slot_of(const struct device_binding *b, int slo
     return NULL;
 }
 
+static struct cel_value found(int slot, struct cel_value v, struct cel_run *run)
+{
+    return slot & SLOT_OPTIONAL ? cel_optional_of(run, v) : v;
+}
+
 static struct cel_value missing(const struct device_binding *b, int slot,
                                 struct cel_run *run)
 {
+    if (slot & SLOT_OPTIONAL)
+        return cel_optional_none();
     return cel_no_key(run, cel_string(slot_of(b, slot)->id));
 }
 
@@ -164,7 +183,7 @@ static struct cel_value load_attr(const struct device_binding *b, int slot,
 {
     const struct device_facts *d = b->facts;
     uint32_t i = device_id_find(d->attr_ids, d->nattrs, slot_id(slot));
-    return i < d->nattrs ? d->attr_values[i] : missing(b, slot, run);
+    return i < d->nattrs ? found(slot, d->attr_values[i], run) : missing(b, slot, run);
 }
 
 static struct cel_value load_capacity(const struct device_binding *b, int slot,
@@ -172,19 +191,15 @@ static struct cel_value load_capacity(const struct device_binding *b, int slot,
 {
     const struct device_facts *d = b->facts;
     uint32_t i = device_id_find(d->capacity_ids, d->ncapacities, slot_id(slot));
-    if (i == d->ncapacities)
-        return missing(b, slot, run);
-    return quantity_value(&d->capacities[i].value);
+    return i < d->ncapacities ? found(slot, quantity_value(&d->capacities[i].value), run)
+                              : missing(b, slot, run);
 }
 
-static struct cel_value load(const void *activation, int slot, struct cel_run *run)
+/* What every device has. */
+static struct cel_value load_common(const struct device_binding *b, int slot,
+                                    struct cel_run *run)
 {
-    const struct device_binding *b = activation;
     switch (slot_kind(slot)) {
-    case SLOT_ATTR:
-        return load_attr(b, slot, run);
-    case SLOT_CAPACITY:
-        return load_capacity(b, slot, run);
     case SLOT_DRIVER:
         return cel_string(b->facts->driver);
     case SLOT_MULTIPLE:
@@ -195,10 +210,18 @@ static struct cel_value load(const void *activation, int slot, struct cel_run *r
         return domains_value(b->facts, true, run);
     case SLOT_ATTR_DOMAIN:
         return domain_value(b->facts, false, slot_of(b, slot)->domain, run);
-    case SLOT_CAPACITY_DOMAIN:
+    default:
         return domain_value(b->facts, true, slot_of(b, slot)->domain, run);
     }
-    return cel_no_overload(run);
+}
+
+static struct cel_value load(const void *activation, int slot, struct cel_run *run)
+{
+    if (slot_kind(slot) == SLOT_ATTR)
+        return load_attr(activation, slot, run);
+    if (slot_kind(slot) == SLOT_CAPACITY)
+        return load_capacity(activation, slot, run);
+    return found(slot, load_common(activation, slot, run), run);
 }
 
 /* Without its static type the variable is a map, and always has all its fields. */
