@@ -32,7 +32,8 @@ struct cel_step {
  * answers with a number that load() understands, and in *used how many of the steps it
  * covers, or -1 for a path it has no short way for (then value() and ordinary steps are
  * used). A load that fails must fail at the last covered step, with the error value the
- * plain steps would give.
+ * plain steps would give. Of the covered steps only the last may be optional; then load()
+ * gives an optional, none where the plain step would fail.
  */
 struct cel_var_ops {
     int (*slot)(void *decl, const struct cel_step *steps, unsigned n, unsigned *used);
