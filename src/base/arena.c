@@ -41,6 +41,7 @@ static void use_chunk(struct arena *a, struct arena_chunk *c)
 {
     a->next = (char *)c + HEADER;
     a->end = (char *)c + c->size;
+    ARENA_POISON(a->next, (size_t)(a->end - a->next));
 }
 
 void arena_reset(struct arena *a)
@@ -80,24 +81,26 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t size)
 
 void *arena_grow(struct arena *a, size_t size)
 {
-    if (size > SIZE_MAX - HEADER - 15)
+    size_t need = arena_need(size);
+    if (need == 0 || need > SIZE_MAX - HEADER)
         mem_exhausted();
-    size = (size + 15 + !size) & ~(size_t)15;
     if (a->chunk_size == 0)
         a->chunk_size = FIRST_CHUNK;
-    if (size + HEADER > a->chunk_size / 2 && a->chunks) {
+    if (need + HEADER > a->chunk_size / 2 && a->chunks) {
         /* A big one gets a chunk of its own, so that the current one stays in use. */
-        struct arena_chunk *own = chunk_new(a, size + HEADER);
+        struct arena_chunk *own = chunk_new(a, need + HEADER);
+        ARENA_POISON((char *)own + HEADER + size, need - size);
         return (char *)own + HEADER;
     }
     size_t want = a->chunk_size;
-    if (want < size + HEADER)
-        want = size + HEADER;
+    if (want < need + HEADER)
+        want = need + HEADER;
     if (a->chunk_size < LARGEST_CHUNK)
         a->chunk_size *= 2;
     use_chunk(a, chunk_new(a, want));
     void *p = a->next;
-    a->next += size;
+    a->next += need;
+    ARENA_UNPOISON(p, size);
     return p;
 }
 
@@ -132,7 +135,7 @@ char *arena_strdup(struct arena *a, const char *cstr)
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
     /* Most texts fit into what is left of the chunk and are written there at once. */
-    size_t room = (size_t)(a->end - a->next);
+    size_t room = ARENA_GAP ? 0 : (size_t)(a->end - a->next);
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(a->next, room, fmt, ap);

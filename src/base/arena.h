@@ -12,6 +12,26 @@
 
 #include "base/str.h"
 
+/* Under AddressSanitizer memory that is free again after a reset, and the gap behind each
+ * allocation, are poisoned: dangling pointers and overruns are found as with malloc. */
+#ifdef __SANITIZE_ADDRESS__
+#define ARENA_POISONED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_POISONED 1
+#endif
+#endif
+#ifdef ARENA_POISONED
+#include <sanitizer/asan_interface.h>
+enum { ARENA_GAP = 16 };
+#define ARENA_POISON(p, n) ASAN_POISON_MEMORY_REGION(p, n)
+#define ARENA_UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+enum { ARENA_GAP = 0 };
+#define ARENA_POISON(p, n) ((void)0)
+#define ARENA_UNPOISON(p, n) ((void)0)
+#endif
+
 struct arena_chunk;
 
 struct arena {
@@ -29,16 +49,22 @@ size_t arena_size(const struct arena *a);
 
 void *arena_grow(struct arena *a, size_t size); /* slow path of arena_alloc */
 
+/* What an allocation takes: a multiple of 16, at least 16; zero when that overflows. */
+static inline size_t arena_need(size_t size)
+{
+    size_t need = (size + ARENA_GAP + 15 + !size) & ~(size_t)15;
+    return ARENA_GAP && need < size ? 0 : need;
+}
+
 /* Never NULL, whatever the size. */
 static inline void *arena_alloc(struct arena *a, size_t size)
 {
-    /* A multiple of 16, at least 16; zero when that overflows, which then fits nowhere.
-     */
-    size_t need = (size + 15 + !size) & ~(size_t)15;
-    if (need - 1 >= (size_t)(a->end - a->next))
+    size_t need = arena_need(size);
+    if (need - 1 >= (size_t)(a->end - a->next)) /* zero fits nowhere */
         return arena_grow(a, size);
     void *p = a->next;
     a->next += need;
+    ARENA_UNPOISON(p, size);
     return p;
 }
 

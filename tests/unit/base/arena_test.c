@@ -92,7 +92,7 @@ static void test_big_keeps_current(void **state)
     char *first = arena_alloc(&a, 16);
     memset(arena_alloc(&a, 100000), 1, 100000);
     char *second = arena_alloc(&a, 16);
-    assert_ptr_equal(second, first + 16);
+    assert_in_range(second - first, 16, 16 + ARENA_GAP);
     arena_fini(&a);
 }
 
