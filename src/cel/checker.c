@@ -452,7 +452,11 @@ static const void *try_type(const struct checker *c, struct str name)
 static const void *try_function(const struct checker *c, struct str name)
 {
     uint32_t n;
-    return cel_env_function(c->env, name, &n);
+    const struct cel_decl *decls = cel_env_function(c->env, name, &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (!decls[i].dynamic_only)
+            return decls;
+    return NULL;
 }
 
 /* n becomes the name of id; shadowed: a local variable has that name too. */
@@ -565,6 +569,12 @@ static const struct cel_type *field_type(struct checker *c, uint32_t pos,
     return NULL;
 }
 
+/* Kubernetes' types are messages to upstream, of which it knows no fields. */
+static bool is_sealed(const struct cel_type *t)
+{
+    return t->kind == CEL_T_OPAQUE && str_starts(str_from(t->name), STR("kubernetes."));
+}
+
 static const struct cel_type *select_type(struct checker *c, const struct cel_ast *n,
                                           const struct cel_type *of, struct str field)
 {
@@ -580,6 +590,10 @@ static const struct cel_type *select_type(struct checker *c, const struct cel_as
         fits(c, &cel_type_dyn, of);
         return &cel_type_dyn;
     default:
+        if (is_sealed(of)) {
+            report_type(c, n->pos, "unexpected failed resolution of '%s'", of);
+            return &cel_type_error;
+        }
         if (!is_dyn_or_error(of))
             report_type(c, n->pos, "type '%s' does not support field selection", of);
         return &cel_type_dyn;

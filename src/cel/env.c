@@ -237,6 +237,23 @@ static bool is_cross_numeric(const struct cel_decl *d)
     return false;
 }
 
+/* Names by which trees from elsewhere may call operators, but no text. */
+static bool is_undeclared(const char *function)
+{
+    static const char *const functions[] = {"_in_", "in", "__not_strictly_false__"};
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(function, functions[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_dynamic_only(const struct cel_env *env, const struct cel_decl *d)
+{
+    if (is_cross_numeric(d))
+        return !(env->opts.flags & CEL_ENV_CROSS_NUMERIC);
+    return is_undeclared(d->row->function);
+}
+
 static cel_cost_fn *find_cost(const struct cel_env *env, const char *overload,
                               const char *function)
 {
@@ -279,7 +296,7 @@ static void add_row(struct cel_env *env, const struct cel_overload *row)
     };
     if (!d->cost)
         d->cost = f->cost;
-    d->dynamic_only = !(env->opts.flags & CEL_ENV_CROSS_NUMERIC) && is_cross_numeric(d);
+    d->dynamic_only = is_dynamic_only(env, d);
 }
 
 /* ---- Macros ---- */
