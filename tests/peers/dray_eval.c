@@ -176,7 +176,10 @@ int main(int argc, char **argv)
         else
             find_mode(NULL);
     }
-    serve(&ev, find_mode(argv[optind]));
+    const struct eval_mode *mode = find_mode(argv[optind]);
+    serve(&ev, mode);
+    if (mode->end)
+        mode->end(&ev);
     arena_fini(&arena);
     arena_fini(&keep);
     return 0;

@@ -17,12 +17,14 @@ struct eval {
     struct arena *keep;      /* lives as long as the program */
     int repeat;              /* timed batches; 0: no times in the answers */
     struct doc_list devices; /* of --devices */
+    void *state;             /* the mode's own, zero at first */
 };
 
 struct eval_mode {
     const char *name;
     /* Adds fields to *answer, an empty map; "id" is set already. */
     void (*answer)(struct eval *ev, const struct doc *question, struct doc *answer);
+    void (*end)(struct eval *ev); /* may be NULL */
 };
 
 /* Fields of the answer. A NULL string is left out. */

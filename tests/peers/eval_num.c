@@ -191,5 +191,5 @@ static void answer_semver(struct eval *ev, const struct doc *q, struct doc *out)
         two_versions(ev, doc_get_text(q, "a"), doc_get_text(q, "b"), out);
 }
 
-const struct eval_mode eval_quantity = {"quantity", answer_quantity};
-const struct eval_mode eval_semver = {"semver", answer_semver};
+const struct eval_mode eval_quantity = {.name = "quantity", .answer = answer_quantity};
+const struct eval_mode eval_semver = {.name = "semver", .answer = answer_semver};

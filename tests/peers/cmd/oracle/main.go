@@ -54,6 +54,20 @@ func fatal(format string, args ...any) {
 	os.Exit(2)
 }
 
+// survive gives a panic of upstream's as the answer: its caller has more to ask.
+func survive(s *settings, answer mode, line []byte) (reply any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			var q struct {
+				ID any `json:"id"`
+			}
+			_ = json.Unmarshal(line, &q)
+			reply, err = fields{"id": q.ID, "panic": fmt.Sprint(p)}, nil
+		}
+	}()
+	return answer(s, line)
+}
+
 func serve(s *settings, answer mode) error {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriter(os.Stdout)
@@ -62,7 +76,7 @@ func serve(s *settings, answer mode) error {
 	for n := 1; ; n++ {
 		line, readErr := in.ReadBytes('\n')
 		if len(strings.TrimSpace(string(line))) > 0 {
-			reply, err := answer(s, line)
+			reply, err := survive(s, answer, line)
 			if err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
