@@ -161,12 +161,38 @@ struct alloc_outcome {
     uint64_t steps; /* candidates examined by the search, comparable with upstream's */
 };
 
-/* Everything in *out lives in a, or in the inventory's views. The inventory changes only
- * in its caches. */
+/* Everything in *out lives in a, or in the inventory's views and the claims. The
+ * inventory changes only in its caches. Nodes are learned as they are asked about: a
+ * node's view is kept by reference until another view of its name is asked about. */
 void alloc_solve(struct alloc_inventory *inv, const struct view_node *node,
                  const struct view_claim *const *claims, uint32_t nclaims,
                  const struct alloc_options *options, struct arena *a,
                  struct alloc_outcome *out);
+
+/* ---- asking many nodes: prepare once, then ask ---- */
+
+/* Claims, resolved; they must outlive the plan, the array need not. Changes of the
+ * inventory are seen by the next question. */
+struct alloc_plan;
+struct alloc_plan *alloc_plan_new(struct alloc_inventory *inv,
+                                  const struct view_claim *const *claims,
+                                  uint32_t nclaims);
+void alloc_plan_free(struct alloc_plan *p);
+/* alloc_solve of the plan's claims. */
+void alloc_ask(struct alloc_plan *p, const struct view_node *node,
+               const struct alloc_options *options, struct arena *a,
+               struct alloc_outcome *out);
+/* Asks nodes[from], nodes[from + 1], ... up to the first that fits, or that gives an
+ * answer for all nodes (ALLOC_ERROR), or that exhausts the budget; returns its index. n:
+ * none does, *out is the last node's answer. Nodes known to refuse the same claims since
+ * nothing changed there are passed over in a few nanoseconds. */
+uint32_t alloc_find(struct alloc_plan *p, const struct view_node *const *nodes,
+                    uint32_t n, uint32_t from, const struct alloc_options *options,
+                    struct arena *a, struct alloc_outcome *out);
+/* Charges what the plan's answer gave to one of its claims; kept, counters included,
+ * until the claim is released, whatever is published meanwhile. */
+void alloc_commit(struct alloc_inventory *inv, const struct view_claim *claim,
+                  const struct alloc_result *result);
 
 /* The AllocationResult as a document (spec 3.12). share_id names the n-th share of the
  * call (upstream: a random UUID). */

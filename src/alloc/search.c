@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The search in upstream's order (spec 3.4): requests in turn, alternatives in turn,
+ * devices of a request at rising positions. The first solution ends it. */
+#include "alloc/search.h"
+
+static bool step(struct solver *s)
+{
+    const struct alloc_options *o = s->options;
+    if (++s->steps > s->max_steps)
+        return solver_fail(s, ALLOC_BUDGET, STR("gave up after the step budget"));
+    if (o && o->cancelled && s->steps % 256 == 0 && o->cancelled(o->cancel_ctx))
+        return solver_fail(s, ALLOC_BUDGET, STR("cancelled"));
+    return true;
+}
+
+static enum verdict slot(struct solver *s, uint32_t alt, uint32_t k, uint32_t start);
+
+/* ---- Requests ---- */
+
+static enum verdict enter(struct solver *s, uint32_t claim, uint32_t request);
+
+/* Rule 24: alternatives that overflow the claim whatever is picked are passed over; if
+ * all do, no other device of an earlier request can help. */
+static enum verdict try_alternatives(struct solver *s, const struct plan_request *r)
+{
+    bool all_overflowed = true;
+    for (uint32_t i = 0; i < r->nalts; i++) {
+        s->chosen.v[r - s->plan->requests] = r->alt + i;
+        enum verdict v = step(s) ? slot(s, r->alt + i, 0, 0) : ENDED;
+        if (v == FOUND || v == ENDED)
+            return v;
+        all_overflowed &= v == OVERFLOWED;
+    }
+    return all_overflowed ? OVERFLOWED : NOTHING;
+}
+
+static enum verdict leave_claim(struct solver *s, uint32_t claim, uint32_t request)
+{
+    s->claim_picks.v[claim + 1] = (uint32_t)s->picks.n;
+    enum verdict v = enter(s, claim + 1, request);
+    return v == OVERFLOWED ? NOTHING : v;
+}
+
+static enum verdict enter(struct solver *s, uint32_t claim, uint32_t request)
+{
+    const struct alloc_plan *p = s->plan;
+    if (!step(s))
+        return ENDED;
+    if (claim == p->nclaims)
+        return FOUND;
+    if (request == p->claims[claim].request + p->claims[claim].nrequests)
+        return leave_claim(s, claim, request);
+    const struct plan_request *r = &p->requests[request];
+    if (r->v->first_available)
+        return try_alternatives(s, r);
+    s->chosen.v[request] = r->alt;
+    return slot(s, r->alt, 0, 0);
+}
+
+/* ---- Devices ---- */
+
+static enum verdict try_device(struct solver *s, uint32_t alt, uint32_t k,
+                               uint32_t device)
+{
+    uint32_t which;
+    enum take t = state_take(s, alt, device, &which);
+    if (t != TAKEN)
+        return t == FAILED ? ENDED : NOTHING;
+    enum verdict v = NOTHING;
+    if (!prove_hopeless(s, alt, k + 1, device + 1))
+        v = step(s) ? slot(s, alt, k + 1, device + 1) : ENDED;
+    if (v == NOTHING || v == OVERFLOWED)
+        state_undo(s);
+    return v;
+}
+
+/* The word's candidates, also those that are traps, from start on. */
+static uint64_t candidates(const struct solver *s, uint32_t alt, uint32_t word,
+                           uint32_t start)
+{
+    const struct alt_state *a = &s->alts.v[alt];
+    uint64_t w = a->ok[word] | (a->trap ? a->trap[word] : 0);
+    w &= free_word(s, alt, word);
+    return word == start / 64 ? w & ~(uint64_t)0 << start % 64 : w;
+}
+
+static enum verdict slot_any(struct solver *s, uint32_t alt, uint32_t k, uint32_t start)
+{
+    const struct alt_state *a = &s->alts.v[alt];
+    if (start < a->low * 64)
+        start = a->low * 64;
+    for (uint32_t word = start / 64; word < s->words; word++) {
+        uint64_t w = candidates(s, alt, word, start);
+        for (; w; w &= w - 1) {
+            uint32_t device = word * 64 + (uint32_t)__builtin_ctzll(w);
+            if (a->trap && bit_test(a->trap, device))
+                return solver_trap(s, alt, device);
+            enum verdict v = try_device(s, alt, k, device);
+            if (v != NOTHING)
+                return v;
+        }
+    }
+    return NOTHING;
+}
+
+/* All: the next device is given; that it cannot be had ends the request, that a
+ * constraint forbids it is an error (rule 36). */
+static enum verdict slot_all(struct solver *s, uint32_t alt, uint32_t k, uint32_t start)
+{
+    const struct alt_state *a = &s->alts.v[alt];
+    uint32_t which, device = (uint32_t)bitset_next(a->all, s->words * 64, start);
+    if (!(a->ok[device / 64] & free_word(s, alt, device / 64) &
+          (uint64_t)1 << device % 64))
+        return NOTHING;
+    enum take t = state_take(s, alt, device, &which);
+    if (t == REFUSED_CONSTRAINT)
+        return solver_constraint_error(s, alt, device);
+    if (t != TAKEN)
+        return t == FAILED ? ENDED : NOTHING;
+    enum verdict v = step(s) ? slot(s, alt, k + 1, device + 1) : ENDED;
+    if (v == NOTHING || v == OVERFLOWED)
+        state_undo(s);
+    return v;
+}
+
+static enum verdict slot(struct solver *s, uint32_t alt, uint32_t k, uint32_t start)
+{
+    uint32_t request = s->plan->alts[alt].request, count = s->alts.v[alt].count;
+    uint32_t claim = s->plan->requests[request].claim;
+    bool all = s->plan->alts[alt].all;
+    if (all && count == 0)
+        return NOTHING;
+    if (k >= count)
+        return enter(s, claim, request + 1);
+    if (count - k > MAX_RESULTS - (s->picks.n - s->claim_picks.v[claim]))
+        return OVERFLOWED;
+    return all ? slot_all(s, alt, k, start) : slot_any(s, alt, k, start);
+}
+
+enum verdict solver_search(struct solver *s)
+{
+    s->claim_picks.v[0] = 0;
+    return enter(s, 0, 0);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pick: everything that is checked and changed by it (spec 3.6 - 3.10). */
+#include "alloc/capacity.h"
+#include "alloc/search.h"
+
+/* ---- The trail ---- */
+
+static void save(struct solver *s, void *where, uint32_t size)
+{
+    struct trail_entry e = {.where = where, .size = size};
+    memcpy(e.old, where, size);
+    vec_push(&s->trail, e);
+}
+
+#define SAVE(s, what)                                                                    \
+    do {                                                                                 \
+        _Static_assert(sizeof(what) <= TRAIL_BYTES, "fits a trail entry");               \
+        save((s), &(what), sizeof(what));                                                \
+    } while (0)
+
+static void unwind(struct solver *s, uint32_t trail, uint32_t ids)
+{
+    while (s->trail.n > trail) {
+        struct trail_entry *e = &vec_pop(&s->trail);
+        memcpy(e->where, e->old, e->size);
+    }
+    s->ids.n = ids;
+}
+
+void state_undo(struct solver *s)
+{
+    struct pick p = vec_pop(&s->picks);
+    unwind(s, p.trail, p.ids);
+}
+
+/* ---- Seats ---- */
+
+static struct seat_state *seat_state(struct solver *s, uint32_t seat)
+{
+    struct seat_state *t = &s->seat_states.v[seat];
+    struct counters *c = s->seats[seat].view->counters;
+    if (t->left || !c)
+        return t;
+    counters_refresh(s->seats[seat].pool, c);
+    t->left = ARENA_ARRAY(&s->scratch, amount, c->n);
+    t->groups = ARENA_ARRAY(&s->scratch, struct group_state, c->nsets);
+    memcpy(t->left, c->left, c->n * sizeof *t->left);
+    memcpy(t->groups, c->groups, c->nsets * sizeof *t->groups);
+    return t;
+}
+
+amount *seat_left(struct solver *s, uint32_t seat)
+{
+    return seat_state(s, seat)->left;
+}
+
+/* ---- Counters and groups ---- */
+
+static bool take_groups(struct solver *s, uint32_t seat, uint32_t device)
+{
+    const struct counters *c = s->seats[seat].view->counters;
+    struct group_state *groups = seat_state(s, seat)->groups;
+    for (uint32_t i = c->set_at[device]; i < c->set_at[device + 1]; i++) {
+        struct group_state *g = &groups[c->set_uses[i].set];
+        if (!groups_admit(g, c->set_uses[i].groups))
+            return false;
+        SAVE(s, *g);
+        *g = groups_add(g, c->set_uses[i].groups);
+    }
+    return true;
+}
+
+/* Only the counters the device uses count (U6). */
+static bool take_counters(struct solver *s, uint32_t seat, uint32_t device)
+{
+    const struct counters *c = s->seats[seat].view->counters;
+    amount *left = seat_state(s, seat)->left;
+    if (bit_test(c->odd, device))
+        return false;
+    for (uint32_t i = c->use_at[device]; i < c->use_at[device + 1]; i++) {
+        const struct use *u = &c->uses[i];
+        if (left[u->counter] < u->n)
+            return false;
+        SAVE(s, left[u->counter]);
+        left[u->counter] -= u->n;
+    }
+    return true;
+}
+
+static enum take take_shared_parts(struct solver *s, uint32_t seat, uint32_t device)
+{
+    if (s->plan->inv->features.compatibility_groups && !take_groups(s, seat, device))
+        return REFUSED_GROUPS;
+    return take_counters(s, seat, device) ? TAKEN : REFUSED_COUNTERS;
+}
+
+/* ---- Capacity of devices that may be shared ---- */
+
+/* The amounts that shares recorded so far take of each capacity. */
+static amount *recorded(struct solver *s, const struct pool *p,
+                        const struct view_device *d)
+{
+    amount *used = ARENA_ARRAY(&s->scratch, amount, d->facts.ncapacities);
+    const struct held *h = held_find(p, d->name);
+    for (uint32_t i = 0; h && i < d->facts.ncapacities; i++)
+        for (size_t j = 0; j < h->consumed.n; j++)
+            if (str_eq(h->consumed.v[j].name, d->facts.capacities[i].name))
+                used[i] = h->consumed.v[j].n;
+    return used;
+}
+
+static struct share_state *share_state(struct solver *s, uint32_t seat, uint32_t device)
+{
+    const struct pool *p = s->seats[seat].pool;
+    uint32_t i = local(&s->seats[seat], device);
+    if (!s->shares)
+        s->shares = ARENA_ARRAY(&s->scratch, struct share_state *, s->words * 64);
+    if (!s->shares[device]) {
+        struct share_state *t = ARENA_NEW(&s->scratch, struct share_state);
+        t->used = recorded(s, p, p->devices[i].v);
+        t->charged = bit_test(p->shared, i);
+        s->shares[device] = t;
+    }
+    return s->shares[device];
+}
+
+static const struct consumed *consumed_make(struct solver *s, struct pool *p,
+                                            struct profile_column *col,
+                                            const struct profile *profile, uint32_t i)
+{
+    const struct device_facts *f = &p->devices[i].v->facts;
+    struct consumed *c = ARENA_NEW(&p->mem, struct consumed);
+    struct view_amount *amounts =
+        ARENA_ARRAY(&p->mem, struct view_amount, f->ncapacities);
+    amount *n = ARENA_ARRAY(&p->mem, amount, f->ncapacities);
+    capacity_amounts(&s->plan->inv->features, profile->capacity, profile->ncapacity, f,
+                     amounts);
+    for (uint32_t j = 0; j < f->ncapacities; j++)
+        if (!amount_from(&amounts[j].value, &n[j]))
+            n[j] = AMOUNT_MAX; /* never fits */
+    *c = (struct consumed){amounts, n};
+    if (!col->consumed)
+        col->consumed = ARENA_ARRAY(&p->mem, const struct consumed *, p->n);
+    return col->consumed[i] = c;
+}
+
+const struct consumed *consumed_of(struct solver *s, uint32_t alt, uint32_t device)
+{
+    const struct seat *seat = seat_at(s, device);
+    const struct profile *profile = s->plan->alts[alt].profile;
+    struct profile_column *col = pool_profile(s->plan->inv, seat->pool, profile);
+    uint32_t i = local(seat, device);
+    if (col->consumed && col->consumed[i])
+        return col->consumed[i];
+    return consumed_make(s, seat->pool, col, profile, i);
+}
+
+static bool take_capacity(struct solver *s, uint32_t seat, uint32_t alt, uint32_t device)
+{
+    const struct device_facts *f = &device_of(s, device)->facts;
+    struct share_state *t = share_state(s, seat, device);
+    const struct consumed *c = consumed_of(s, alt, device);
+    for (uint32_t i = 0; i < f->ncapacities; i++) {
+        amount limit, sum = t->used[i];
+        if (!amount_from(&f->capacities[i].value, &limit) || !amount_add(&sum, c->n[i]) ||
+            sum > limit)
+            return false;
+        SAVE(s, t->used[i]);
+        t->used[i] = sum;
+    }
+    return true;
+}
+
+/* ---- Constraints ---- */
+
+static bool common(struct solver *s, struct match_state *m, const struct value_set *v)
+{
+    uint32_t at = (uint32_t)s->ids.n, i = 0, j = 0;
+    vec_reserve(&s->ids, s->ids.n + v->n);
+    const uint32_t *have = s->ids.v + m->at;
+    while (i < m->n && j < v->n) {
+        if (have[i] == v->ids[j])
+            s->ids.v[s->ids.n++] = have[i];
+        uint32_t a = have[i], b = v->ids[j];
+        i += a <= b;
+        j += b <= a;
+    }
+    m->at = at;
+    m->n = (uint32_t)s->ids.n - at;
+    return m->n > 0;
+}
+
+static void first_values(struct solver *s, struct match_state *m,
+                         const struct value_set *v)
+{
+    m->at = (uint32_t)s->ids.n;
+    m->n = v->n;
+    m->odd = v->state == VALUE_ODD;
+    for (uint32_t i = 0; i < v->n; i++)
+        vec_push(&s->ids, v->ids[i]);
+}
+
+/* Rules 40, 41. Values of no comparable type are accepted as the first device's, and
+ * only while lists are off. */
+static bool take_match(struct solver *s, uint32_t constraint, const struct value_set *v)
+{
+    struct match_state *m = &s->matches.v[constraint];
+    bool lists = s->plan->inv->features.list_type_attributes;
+    if (v->state == VALUE_ODD && (lists || m->devices))
+        return false;
+    SAVE(s, *m);
+    if (m->devices++ == 0)
+        first_values(s, m, v);
+    else if (m->odd || !common(s, m, v))
+        return false;
+    return true;
+}
+
+bool values_meet(const struct value_set *a, const struct value_set *b)
+{
+    for (uint32_t i = 0, j = 0; i < a->n && j < b->n;) {
+        if (a->ids[i] == b->ids[j])
+            return true;
+        if (a->ids[i] < b->ids[j])
+            i++;
+        else
+            j++;
+    }
+    return false;
+}
+
+uint32_t use_of(const struct plan_alt *alt, uint32_t constraint)
+{
+    for (uint32_t i = 0; i < alt->nuses; i++)
+        if (alt->uses[i].constraint == constraint)
+            return i;
+    return NONE;
+}
+
+/* Rule 42, 43. */
+static bool take_distinct(struct solver *s, uint32_t constraint,
+                          const struct value_set *v)
+{
+    uint32_t claim = s->plan->constraints[constraint].claim;
+    for (size_t i = s->claim_picks.v[claim]; i < s->picks.n; i++) {
+        const struct pick *p = &s->picks.v[i];
+        uint32_t use = use_of(&s->plan->alts[p->alt], constraint);
+        if (use == NONE)
+            continue;
+        if (v->state == VALUE_ODD || values_meet(value_of(s, p->alt, use, p->device), v))
+            return false;
+    }
+    return v->state != VALUE_ODD || !s->plan->inv->features.list_type_attributes;
+}
+
+static enum take fail_derived(struct solver *s, const struct plan_use *use,
+                              uint32_t device)
+{
+    const struct seat *seat = seat_at(s, device);
+    struct str name = s->plan->constraints[use->constraint].name;
+    solver_fail(s, ALLOC_ERROR,
+                derived_why(s->plan->inv, use->derived, name, seat->pool,
+                            local(seat, device), s->out));
+    return FAILED;
+}
+
+static enum take take_constraints(struct solver *s, uint32_t alt, uint32_t device,
+                                  uint32_t *which)
+{
+    const struct plan_alt *pa = &s->plan->alts[alt];
+    for (uint32_t i = 0; i < pa->nuses; i++) {
+        const struct value_set *v = value_of(s, alt, i, device);
+        uint32_t c = pa->uses[i].constraint;
+        *which = i;
+        if (v->state == VALUE_ERROR)
+            return fail_derived(s, &pa->uses[i], device);
+        if (v->state == VALUE_ABSENT ||
+            !(s->plan->constraints[c].match ? take_match(s, c, v)
+                                            : take_distinct(s, c, v)))
+            return REFUSED_CONSTRAINT;
+    }
+    return TAKEN;
+}
+
+/* ---- The pick ---- */
+
+static void mark(struct solver *s, const struct plan_alt *pa, uint32_t device)
+{
+    uint32_t word = device / 64;
+    if (s->own) {
+        uint64_t *own = &s->own[s->plan->requests[pa->request].claim * s->words + word];
+        SAVE(s, *own);
+        bit_set(own, device % 64);
+    }
+    if (pa->admin)
+        return; /* takes nothing from others (U1) */
+    SAVE(s, s->taken[word]);
+    bit_set(&s->taken[word], device % 64);
+}
+
+/* Whether counters and groups are to be charged: not for a further share (rule 53). */
+static bool first_share(struct solver *s, uint32_t seat, uint32_t device)
+{
+    struct share_state *t = share_state(s, seat, device);
+    if (t->charged)
+        return false;
+    SAVE(s, t->charged);
+    t->charged = true;
+    return true;
+}
+
+static enum take check(struct solver *s, uint32_t alt, uint32_t device, uint32_t *which)
+{
+    const struct plan_alt *pa = &s->plan->alts[alt];
+    bool multi = s->any_multi && bit_test(s->multi, device);
+    if (!pa->admin && (multi || (s->any_consumes && bit_test(s->consumes, device)))) {
+        uint32_t seat = s->seat_of.v[device / 64];
+        if (multi && !take_capacity(s, seat, alt, device))
+            return REFUSED_CAPACITY;
+        if ((!multi || first_share(s, seat, device)) && s->any_consumes &&
+            bit_test(s->consumes, device) && s->seats[seat].view->counters) {
+            enum take t = take_shared_parts(s, seat, local(&s->seats[seat], device));
+            if (t != TAKEN)
+                return t;
+        }
+    }
+    enum take t = take_constraints(s, alt, device, which);
+    if (t == TAKEN && !multi)
+        mark(s, pa, device);
+    return t;
+}
+
+enum take state_take(struct solver *s, uint32_t alt, uint32_t device, uint32_t *which)
+{
+    struct pick p = {device, alt, (uint32_t)s->trail.n, (uint32_t)s->ids.n};
+    enum take t = check(s, alt, device, which);
+    if (t == TAKEN)
+        vec_push(&s->picks, p);
+    else
+        unwind(s, p.trail, p.ids);
+    return t;
+}
