@@ -11,7 +11,7 @@ enum {
 static const struct cel_env_lib libs[] = {
     {&cel_lib_standard, 0, 0},  {&cel_lib_url, 0, 0},       {&cel_lib_regex, 0, 0},
     {&cel_lib_k8s_lists, 0, 0}, {&cel_lib_optional, 28, 0}, {&cel_lib_quantity, 28, 0},
-    {&cel_lib_strings, 29, 0},  {&cel_lib_sets, 29, 0},     {&cel_lib_ip, 30, 0},
+    {&cel_lib_strings, 0, 0},   {&cel_lib_sets, 29, 0},     {&cel_lib_ip, 30, 0},
     {&cel_lib_cidr, 30, 0},     {&cel_lib_format, 31, 0},   {&cel_lib_bindings, 31, 0},
     {&cel_lib_two_var, 32, 0},  {&cel_lib_semver, 33, 0},   {&cel_lib_lists, 34, 0},
 };
@@ -58,11 +58,12 @@ static const struct cel_type *device_type(struct device_env *env)
     return cel_type_object(a, type);
 }
 
-static struct cel_env *make_cel(struct device_env *env, unsigned version, bool includes)
+/* The list gate brings "includes", which is there for all from 1.37 on. */
+static struct cel_env *make_cel(struct device_env *env, unsigned version, bool lists)
 {
     struct cel_env_lib all[LIBS + 1];
     memcpy(all, libs, sizeof libs);
-    all[LIBS] = (struct cel_env_lib){&cel_lib_includes, 0, 0};
+    all[LIBS] = (struct cel_env_lib){&cel_lib_includes, lists ? 0 : 37, 0};
     const struct cel_var var = {.name = "device",
                                 .type = device_type(env),
                                 .ops = &device_var_ops,
@@ -71,7 +72,7 @@ static struct cel_env *make_cel(struct device_env *env, unsigned version, bool i
     const struct cel_env_opts opts = {
         .version = version,
         .libs = all,
-        .nlibs = LIBS + includes,
+        .nlibs = LIBS + 1,
         .vars = &var,
         .nvars = 1,
         .flags = CEL_ENV_HOMOGENEOUS | CEL_ENV_VALIDATE | CEL_ENV_CROSS_NUMERIC |

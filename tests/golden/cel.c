@@ -14,8 +14,9 @@ struct judge {
     struct device_env *envs[2][2][2]; /* kind, consumable capacity, list attributes */
     struct strmap devices;            /* struct device_facts by name */
     struct device_facts empty;
-    /* Stored environments of every release, for the table of overloads. */
-    struct device_env *releases[64];
+    /* What new expressions see when a version of the environment is theirs: without
+     * gates, a release after it. For the table of overloads. */
+    struct device_env *versions[64];
 };
 
 /* ---- Environments ---- */
@@ -261,18 +262,23 @@ static void run_library(struct golden_case *c, struct judge *j)
     device_expr_free(x);
 }
 
-static const struct cel_decl *find_overload(struct judge *j, unsigned version,
-                                            const struct doc *d)
+static const struct device_env *env_version(struct judge *j, unsigned version)
 {
-    struct device_env **env = &j->releases[version];
+    struct device_env **env = &j->versions[version];
     if (!*env) {
-        const struct device_env_opts opts = {.kind = DEVICE_ENV_STORED,
-                                             .version = version};
+        const struct device_env_opts opts = {.kind = DEVICE_ENV_NEW,
+                                             .version = version + 1};
         *env = device_env_new(&opts, &j->names);
     }
+    return *env;
+}
+
+static const struct cel_decl *find_overload(const struct device_env *env,
+                                            const struct doc *d)
+{
     uint32_t n;
     const struct cel_decl *decls =
-        cel_env_function((*env)->cel, doc_get_text(d, "function"), &n);
+        cel_env_function(env->cel, doc_get_text(d, "function"), &n);
     for (uint32_t i = 0; i < n; i++)
         if (str_is(doc_get_text(d, "id"), decls[i].row->id))
             return &decls[i];
@@ -301,13 +307,14 @@ static void check_signature(struct golden_case *c, const struct cel_decl *decl)
 static void run_overload(struct golden_case *c, struct judge *j)
 {
     unsigned since = (unsigned)strtoul(doc_get_text(c->doc, "since").p + 2, NULL, 10);
-    const struct cel_decl *decl = find_overload(j, since ? since : 1, c->doc);
+    const struct cel_decl *decl =
+        find_overload(env_version(j, since ? since : 1), c->doc);
     golden_check_bool(c, "exists", true, decl != NULL);
     if (since > 1)
         golden_check_bool(c, "existsBefore", false,
-                          find_overload(j, since - 1, c->doc) != NULL);
+                          find_overload(env_version(j, since - 1), c->doc) != NULL);
     golden_check_bool(c, "stored137", flag_or(c->doc, "stored137", false),
-                      find_overload(j, 37, c->doc) != NULL);
+                      find_overload(env_for(j, NULL), c->doc) != NULL);
     if (!decl)
         return;
     golden_check_bool(c, "member", flag_or(c->doc, "member", false), decl->row->member);
@@ -351,7 +358,7 @@ static void end(struct golden *g)
     for (unsigned i = 0; i < 8; i++)
         device_env_free(j->envs[i >> 2 & 1][i >> 1 & 1][i & 1]);
     for (unsigned i = 0; i < 64; i++)
-        device_env_free(j->releases[i]);
+        device_env_free(j->versions[i]);
     strmap_release(&j->devices);
     device_names_fini(&j->names);
 }
