@@ -20,6 +20,7 @@ struct api_walk {
      */
     const struct doc
         *devices_spec; /* spec.devices of the claim at hand (names, constraints) */
+    const struct doc *pod_spec;    /* PodSpec at hand */
     const struct doc *request;     /* DeviceRequest at hand */
     const struct doc *alternative; /* DeviceSubRequest at hand, NULL inside exactly */
     const struct doc *device;      /* Device at hand */

@@ -120,17 +120,30 @@ static struct str item_key(struct arena *a, const struct doc *item, const char *
     return key;
 }
 
-API_RULE(unique)
+static void check_unique(struct api_at *at, const char *keys, const char *below)
 {
     struct strmap seen = STRMAP_INIT;
     for (uint32_t i = 0; at->value && i < at->value->n; i++) {
         const struct doc *item = &at->value->items[i];
         bool made;
-        strmap_put(&seen, item_key(at->w->a, item, arg), &made);
+        strmap_put(&seen, item_key(at->w->a, item, keys), &made);
         if (!made)
-            api_report_at(at, rules_index(at, i), item, API_ERROR_DUPLICATE, "%s", "");
+            api_report_at(at, arena_printf(at->w->a, "[%u]%s", i, below).p, item,
+                          API_ERROR_DUPLICATE, "%s", "");
     }
     strmap_release(&seen);
+}
+
+API_RULE(unique)
+{
+    check_unique(at, arg, "");
+    return true;
+}
+
+/* Names of items, reported at the name itself, as pods have it. */
+API_RULE(unique_names)
+{
+    check_unique(at, "name", ".name");
     return true;
 }
 

@@ -335,7 +335,8 @@ static void walk_struct(struct api_walk *w, const struct api_type *t, const stru
 {
     const struct api_rules *r = api_rules_of(t);
     const struct doc *devices_spec = w->devices_spec, *device = w->device;
-    const struct doc *request = w->request, *alternative = w->alternative;
+    const struct doc *request = w->request, *alternative = w->alternative,
+                     *pod = w->pod_spec;
     for (uint16_t i = 0; r && i < r->nrows; i++) {
         if (r->rows[i].field) {
             walk_row(w, t, &r->rows[i], d, old);
@@ -351,6 +352,7 @@ done:
     w->devices_spec = devices_spec;
     w->request = request;
     w->alternative = alternative;
+    w->pod_spec = pod;
     w->device = device;
 }
 
