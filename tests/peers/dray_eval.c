@@ -170,7 +170,7 @@ int main(int argc, char **argv)
         if (c == 'd')
             read_devices(&ev, optarg);
         else if (c == 'r')
-            ev.repeat = atoi(optarg);
+            ev.repeat = (int)strtol(optarg, NULL, 10);
         else if (c == 'l')
             return list_modes(stdout), 0;
         else

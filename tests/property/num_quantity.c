@@ -139,7 +139,7 @@ static void read_text(mpq_t out, struct str text)
     else if (unit >= 1)
         scale(out, 1000, unit - 4);
     else if (unit < 0)
-        scale(out, 10, atol(suffix + 1));
+        scale(out, 10, strtol(suffix + 1, NULL, 10));
     scale(out, 10, 9);
     round_away(out);
     scale(out, 10, -9);
