@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Named formats: format.dns1123Label().validate("x"). */
+#include "base/names.h"
+#include "cel/format_text.h"
 #include "cel/lib.h"
-#include "cel/names.h"
 #include "cel/url.h"
 
-/* Messages of a check; those that are no constants are in the run's arena. */
-typedef void check_fn(struct cel_run *run, struct str s, struct name_check *out);
+/* What is wrong with a text: fills problems, whose texts live in the arena, and returns
+ * their number. */
+typedef unsigned check_fn(struct str s, struct arena *a,
+                          struct str problems[NAME_MAX_PROBLEMS]);
 
 struct cel_format {
     const char *name; /* equality goes by this */
@@ -21,91 +24,66 @@ const char *cel_format_name(const struct cel_format *f)
 
 /* ---- Checks ---- */
 
-static void dns_label(struct cel_run *run, struct str s, struct name_check *out)
-{
-    name_dns_label(s, out);
-}
-
-static void dns_subdomain(struct cel_run *run, struct str s, struct name_check *out)
-{
-    name_dns_subdomain(s, out);
-}
-
-static void dns1035_label(struct cel_run *run, struct str s, struct name_check *out)
-{
-    name_dns1035_label(s, out);
-}
-
 /* A prefix that names are made from may end in a dash. */
-static struct str masked_dash(struct cel_run *run, struct str s)
+static struct str masked_dash(struct str s, struct arena *a)
 {
     if (s.n < 2 || s.p[s.n - 1] != '-')
         return s;
-    char *p = arena_alloc(&run->arena, s.n - 1);
+    char *p = arena_alloc(a, s.n - 1);
     memcpy(p, s.p, s.n - 2);
     p[s.n - 2] = 'a';
     return (struct str){p, s.n - 1};
 }
 
-static void dns_label_prefix(struct cel_run *run, struct str s, struct name_check *out)
+#define NAME_CHECK(function, kind)                                                       \
+    static unsigned function(struct str s, struct arena *a,                              \
+                             struct str problems[NAME_MAX_PROBLEMS])                     \
+    {                                                                                    \
+        return name_check(kind, s, a, problems);                                         \
+    }                                                                                    \
+    static unsigned function##_prefix(struct str s, struct arena *a,                     \
+                                      struct str problems[NAME_MAX_PROBLEMS])            \
+    {                                                                                    \
+        return name_check(kind, masked_dash(s, a), a, problems);                         \
+    }
+
+NAME_CHECK(dns_label, NAME_DNS1123_LABEL)
+NAME_CHECK(dns_subdomain, NAME_DNS1123_SUBDOMAIN)
+NAME_CHECK(dns1035_label, NAME_DNS1035_LABEL)
+
+static unsigned qualified_name(struct str s, struct arena *a,
+                               struct str problems[NAME_MAX_PROBLEMS])
 {
-    name_dns_label(masked_dash(run, s), out);
+    return name_check(NAME_LABEL_KEY, s, a, problems);
 }
 
-static void dns_subdomain_prefix(struct cel_run *run, struct str s,
-                                 struct name_check *out)
+static unsigned label_value(struct str s, struct arena *a,
+                            struct str problems[NAME_MAX_PROBLEMS])
 {
-    name_dns_subdomain(masked_dash(run, s), out);
+    return name_check(NAME_LABEL_VALUE, s, a, problems);
 }
 
-static void dns1035_label_prefix(struct cel_run *run, struct str s,
-                                 struct name_check *out)
-{
-    name_dns1035_label(masked_dash(run, s), out);
-}
+#define TEXT_CHECK(function, complaint)                                                  \
+    static unsigned function(struct str s, struct arena *a,                              \
+                             struct str problems[NAME_MAX_PROBLEMS])                     \
+    {                                                                                    \
+        problems[0] = STR(complaint);                                                    \
+        return !format_is_##function(s);                                                 \
+    }
 
-static void qualified_name(struct cel_run *run, struct str s, struct name_check *out)
-{
-    name_label_key(s, out);
-}
+TEXT_CHECK(uuid, "does not match the UUID format")
+TEXT_CHECK(base64, "invalid base64")
+TEXT_CHECK(date, "invalid date")
+TEXT_CHECK(datetime, "invalid datetime")
 
-static void label_value(struct cel_run *run, struct str s, struct name_check *out)
-{
-    name_label_value(s, out);
-}
-
-static void complain_unless(bool ok, struct name_check *out, const char *message)
-{
-    out->n = !ok;
-    out->messages[0] = message;
-}
-
-static void uri(struct cel_run *run, struct str s, struct name_check *out)
+static unsigned uri(struct str s, struct arena *a, struct str problems[NAME_MAX_PROBLEMS])
 {
     struct err e = ERR_INIT;
     bool ok = url_check(s, &e);
-    complain_unless(ok, out, ok ? "" : arena_strdup(&run->arena, err_text(&e)));
+    if (!ok)
+        problems[0] = arena_str(a, str_from(err_text(&e)));
     err_release(&e);
-}
-
-static void uuid(struct cel_run *run, struct str s, struct name_check *out)
-{
-    complain_unless(name_is_uuid(s), out, "does not match the UUID format");
-}
-
-static void byte(struct cel_run *run, struct str s, struct name_check *out)
-{
-    complain_unless(name_is_base64(s), out, "invalid base64");
-}
-
-static void date(struct cel_run *run, struct str s, struct name_check *out)
-{
-    complain_unless(name_is_date(s), out, "invalid date");
-}
-
-static void datetime(struct cel_run *run, struct str s, struct name_check *out)
-{
-    complain_unless(name_is_datetime(s), out, "invalid datetime");
+    return !ok;
 }
 
 /* ---- The formats ---- */
@@ -121,7 +99,7 @@ static void datetime(struct cel_run *run, struct str s, struct name_check *out)
     X(LabelValue, labelValue, 40, label_value)                                           \
     X(URI, uri, 1103, uri)                                                               \
     X(uuid, uuid, 70, uuid)                                                              \
-    X(byte, byte, 84, byte)                                                              \
+    X(byte, byte, 84, base64)                                                            \
     X(date, date, 71, date)                                                              \
     X(datetime, datetime, 71, datetime)
 
@@ -155,14 +133,14 @@ static struct cel_value named(struct cel_run *run, const struct cel_value *a, un
 static struct cel_value validate(struct cel_run *run, const struct cel_value *a,
                                  unsigned n)
 {
-    struct name_check found = {.n = 0};
-    a[0].format->check(run, cel_str(a[1]), &found);
-    if (found.n == 0)
+    struct str problems[NAME_MAX_PROBLEMS];
+    unsigned found = a[0].format->check(cel_str(a[1]), &run->arena, problems);
+    if (found == 0)
         return cel_optional_none();
-    struct cel_value *items = ARENA_ARRAY(&run->arena, struct cel_value, found.n);
-    for (unsigned i = 0; i < found.n; i++)
-        items[i] = cel_lib_cstr(found.messages[i]);
-    return cel_optional_of(run, cel_list(items, found.n));
+    struct cel_value *items = ARENA_ARRAY(&run->arena, struct cel_value, found);
+    for (unsigned i = 0; i < found; i++)
+        items[i] = cel_string(problems[i]);
+    return cel_optional_of(run, cel_list(items, found));
 }
 
 #define F "kubernetes.NamedFormat"

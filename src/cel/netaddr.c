@@ -151,8 +151,8 @@ static bool read_colon(struct v6_parser *p)
 
 static bool read_field(struct v6_parser *p)
 {
-    size_t digits;
-    unsigned value;
+    size_t digits = 0;
+    unsigned value = 0;
     if (!read_group(p, &digits, &value))
         return false;
     if (digits < p->s.n && p->s.p[digits] == '.')
