@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-void float_shortest(double d, struct float_digits *out)
+void cel_float_shortest(double d, struct float_digits *out)
 {
     char text[40];
     auto end = std::to_chars(text, text + sizeof text, d, std::chars_format::scientific);
@@ -45,7 +45,7 @@ static bool is_large(const char *p, const char *end, bool hex)
     return power * (hex ? 4 : 1) + exp > 0;
 }
 
-enum float_read float_parse(const char *p, size_t n, bool hex, double *out)
+enum float_read cel_float_parse(const char *p, size_t n, bool hex, double *out)
 {
     auto form = hex ? std::chars_format::hex : std::chars_format::general;
     auto r = std::from_chars(p, p + n, *out, form);

@@ -24,13 +24,13 @@ struct float_digits {
 };
 
 /* d must be finite. */
-void float_shortest(double d, struct float_digits *out);
+void cel_float_shortest(double d, struct float_digits *out);
 
 enum float_read { FLOAT_BAD, FLOAT_OK, FLOAT_OUT_OF_RANGE };
 /* Decimal digits with an optional point and exponent; hex: the same in base 16, the
  * exponent after p and of two, as in Go but without its 0x. No sign, no spaces. What is
  * too small reads as zero. */
-enum float_read float_parse(const char *p, size_t n, bool hex, double *out);
+enum float_read cel_float_parse(const char *p, size_t n, bool hex, double *out);
 
 #ifdef __cplusplus
 }

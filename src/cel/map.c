@@ -79,7 +79,7 @@ static const struct cel_value *value_at(const struct cel_map *m, struct cel_valu
 static const struct cel_value *find_double(const struct cel_map *m, double d)
 {
     const struct cel_value *v = NULL;
-    if (d >= -0x1p63 && d < 0x1p63 && (double)(int64_t)d == d)
+    if (d > -0x1p63 && d < 0x1p63 && (double)(int64_t)d == d)
         v = value_at(m, cel_int((int64_t)d));
     if (v == NULL && d >= 0 && d < 0x1p64 && (double)(uint64_t)d == d)
         v = value_at(m, cel_uint((uint64_t)d));

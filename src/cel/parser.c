@@ -474,7 +474,7 @@ static struct cel_ast *parse_double(struct cel_parser *p, uint32_t pos, bool neg
 {
     struct str s = token_text(p, p->tok);
     double d = 0;
-    if (float_parse(s.p, s.n, false, &d) != FLOAT_OK)
+    if (cel_float_parse(s.p, s.n, false, &d) != FLOAT_OK)
         cel_report(&p->report, pos, "invalid double literal");
     advance(p);
     return cel_ast_const(p, pos, cel_double(negative ? -d : d));

@@ -54,7 +54,7 @@ void cel_print_double(double d, struct strbuf *out)
     if (print_special(d, out))
         return;
     struct float_digits f;
-    float_shortest(d, &f);
+    cel_float_shortest(d, &f);
     if (f.negative)
         strbuf_addc(out, '-');
     if (f.exp < -4 || f.exp >= 6)
@@ -68,7 +68,7 @@ void cel_print_decimal(double d, struct strbuf *out)
     if (print_special(d, out))
         return;
     struct float_digits f;
-    float_shortest(d, &f);
+    cel_float_shortest(d, &f);
     if (f.negative)
         strbuf_addc(out, '-');
     print_plain(&f, out);
