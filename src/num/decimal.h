@@ -21,8 +21,6 @@ struct decimal_view {
     mp_limb_t limb;
 };
 
-/* Of a written quantity, absolute; upstream has no limit and hangs. */
-enum { DECIMAL_MAX_EXPONENT = 1000 };
 enum { POW10_INT64_MAX = 18 };
 extern const int64_t pow10_int64[POW10_INT64_MAX + 1];
 

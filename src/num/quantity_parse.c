@@ -9,8 +9,9 @@
 #include "num/decimal.h"
 
 enum {
-    SMALL_DIGITS = 18, /* digits of a decimal that are sure to fit an int64 */
-    NANO = -9,         /* the finest scale there is */
+    MAX_EXPONENT = 1000, /* absolute; upstream has no limit and hangs */
+    SMALL_DIGITS = 18,   /* digits of a decimal that are sure to fit an int64 */
+    NANO = -9,           /* the finest scale there is */
     MIN_ZERO_SCALE = -1000,
 };
 
@@ -130,7 +131,7 @@ static bool parse_exponent(struct str s, int *out)
     }
     if (!negative && v == INT64_MIN)
         return false;
-    int size = v < -DECIMAL_MAX_EXPONENT ? DECIMAL_MAX_EXPONENT + 1 : (int)-v;
+    int size = v < -MAX_EXPONENT ? MAX_EXPONENT + 1 : (int)-v;
     *out = negative ? -size : size;
     return true;
 }
@@ -148,9 +149,9 @@ static bool parse_unit(struct str s, struct unit *u, struct err *e)
     if (s.n < 2 || (s.p[0] | 0x20) != 'e' ||
         !parse_exponent(str_sub(s, 1, s.n), &u->exponent))
         return err_set(e, ERR_INVALID, SUFFIX_WRONG);
-    if (abs(u->exponent) > DECIMAL_MAX_EXPONENT)
+    if (abs(u->exponent) > MAX_EXPONENT)
         return err_set(e, ERR_LIMIT, "exponent of quantity must be within -%d and %d",
-                       DECIMAL_MAX_EXPONENT, DECIMAL_MAX_EXPONENT);
+                       MAX_EXPONENT, MAX_EXPONENT);
     return true;
 }
 

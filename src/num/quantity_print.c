@@ -12,8 +12,6 @@ static const char *const binary_units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei
 enum {
     LARGEST_DECIMAL = 18,
     LARGEST_BINARY = 6,
-    /* Largest exponent printed: a multiple of three that quantity_parse takes. */
-    LARGEST_EXPONENT = DECIMAL_MAX_EXPONENT / 3 * 3,
     INT64_TEXT = 20,  /* sign and digits */
     SUFFIX_TEXT = 16, /* "e-1000000", NUL */
 };
@@ -60,7 +58,7 @@ static char *put_unscaled(const struct quantity *q, size_t more, size_t *len,
 static struct str print_decimal(const struct quantity *q, struct arena *a)
 {
     bool plain = q->format != QUANTITY_DECIMAL_EXPONENT;
-    int exponent = q->scale, limit = plain ? LARGEST_DECIMAL : LARGEST_EXPONENT;
+    int exponent = q->scale, limit = plain ? LARGEST_DECIMAL : INT16_MAX;
     size_t n, pad = exponent > limit ? (size_t)(exponent - limit) : 0;
     char *p = put_unscaled(q, pad + 2 + SUFFIX_TEXT, &n, a);
     for (; n > 1 && p[n - 1] == '0'; n--)
