@@ -233,9 +233,11 @@ struct cel_value cel_no_key(struct cel_run *run,
                             struct cel_value key); /* "no such key: x" */
 /* An error whose text (a constant) lives as long as the program. */
 #define CEL_ERROR_CONST(literal)                                                         \
-    ((struct cel_value){                                                                 \
-        .kind = CEL_ERROR,                                                               \
-        .error = &(const struct cel_error){.text = {(literal), sizeof(literal) - 1}}})
+    __extension__({                                                                      \
+        static const struct cel_error error_ = {                                         \
+            .text = {(literal), sizeof(literal) - 1}};                                   \
+        (struct cel_value){.kind = CEL_ERROR, .error = &error_};                         \
+    })
 
 /* CEL's ==: bool, or an error where Kubernetes' opaque types refuse another type. */
 struct cel_value cel_equal(struct cel_run *run, struct cel_value a, struct cel_value b);
