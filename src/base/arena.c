@@ -135,7 +135,7 @@ char *arena_strdup(struct arena *a, const char *cstr)
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
     /* Most texts fit into what is left of the chunk and are written there at once. */
-    size_t room = ARENA_GAP ? 0 : (size_t)(a->end - a->next);
+    size_t room = ARENA_GAP > 0 ? 0 : (size_t)(a->end - a->next);
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(a->next, room, fmt, ap);

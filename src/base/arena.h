@@ -53,7 +53,7 @@ void *arena_grow(struct arena *a, size_t size); /* slow path of arena_alloc */
 static inline size_t arena_need(size_t size)
 {
     size_t need = (size + ARENA_GAP + 15 + !size) & ~(size_t)15;
-    return ARENA_GAP && need < size ? 0 : need;
+    return ARENA_GAP > 0 && need < size ? 0 : need;
 }
 
 /* Never NULL, whatever the size. */
