@@ -168,6 +168,14 @@ static bool fail_reader(struct yaml_reader *r)
     return fail(r, pos, "%s", y->problem);
 }
 
+/* kubectl would stop here in silence. */
+static bool fail_ended(struct yaml_reader *r, uint32_t pos)
+{
+    return fail(r, pos,
+                "the document ends before this: is it indented like the rest, or is a "
+                "line --- missing?");
+}
+
 /* libyaml's own words, with what helps in the usual cases. */
 static bool fail_parse(struct yaml_reader *r)
 {
@@ -181,6 +189,8 @@ static bool fail_parse(struct yaml_reader *r)
     if (starts_with_directive(r))
         return fail(r, (uint32_t)r->parse->from,
                     "kubectl reads no directives (lines that start with %%)");
+    if (str_is(str_from(y->problem), "did not find expected <document start>"))
+        return fail_ended(r, pos);
     if (pos < t.n && t.p[pos] == '\t')
         return fail(r, pos, "%s: a tab cannot indent; use spaces", y->problem);
     if (!y->context)
@@ -832,8 +842,7 @@ static bool read_piece(struct yaml_reader *r, struct doc *out, bool *some)
     if (!advance(r) || !read_value(r, NULL, out, &extent) || !advance(r) || !advance(r))
         return false;
     if (p->event.type != YAML_STREAM_END_EVENT)
-        return fail(r, event_pos(r),
-                    "kubectl stops reading here; a line --- has to come first");
+        return fail_ended(r, event_pos(r));
     *some = out->type != DOC_NULL;
     return true;
 }

@@ -157,7 +157,9 @@ static struct analysis analyze(struct str s)
         .multiline = breaks,
         .plain = !bad && !edges && !b.break_space && !breaks && !indicators,
         .single = !bad && !b.break_space,
-        .literal = !bad && !b.trailing_space,
+        /* kubectl writes a literal that ends in U+2028 too, and reads it back with a
+         * line feed more. */
+        .literal = !bad && !b.trailing_space && !(b.trailing_break && cp != '\n'),
     };
 }
 
