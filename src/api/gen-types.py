@@ -43,7 +43,7 @@ def text(s):
 
 
 def read_rules(path):
-    """{type: [(field, flags, [(rule, argument)])]} of one file."""
+    """{type: [(field, flags, [(rule, argument, "!" if declared)])]} of one file."""
     rules, rows = {}, None
     for number, line in enumerate(open(path), 1):
         line = line.split('#')[0].rstrip()
@@ -56,7 +56,7 @@ def read_rules(path):
         if not colon:
             raise SystemExit(f'{path}:{number}: no colon')
         field, *flags = left.split()
-        checks = re.findall(r'([a-z0-9-]+)(?:\(([^)]*)\))?', right)
+        checks = re.findall(r'([a-z0-9-]+)(?:\(([^)]*)\))?(!?)', right)
         rows.append((field, flags, checks))
     return rules
 
@@ -144,7 +144,7 @@ class Tables:
     def write_rules(self, out):
         out('#include "api/rules.h"\n')
         used = {check for rows in self.rules.values() for _, _, checks in rows
-                for check, _ in checks}
+                for check, _, _ in checks}
         for name in sorted(used):
             out(f'API_RULE({name.replace("-", "_")});')
         for i, rows in sorted(self.rules.items()):
@@ -171,8 +171,9 @@ class Tables:
         for k, (_, _, checks) in enumerate(rows):
             if checks:
                 out('static const struct api_rule rules_%d_%d[] = {%s};' % (i, k, ', '.join(
-                    '{rule_%s, %s}' % (c.replace('-', '_'), text(a) if a else '""')
-                    for c, a in checks)))
+                    '{rule_%s, %s, %s}' % (c.replace('-', '_'), text(a) if a else '""',
+                                           'true' if declared else 'false')
+                    for c, a, declared in checks)))
         out(f'static const struct api_row rows_{i}[] = {{ /* {stem} {name} */')
         for k, (field, flags, checks) in enumerate(rows):
             if field != '*' and field not in fields:

@@ -45,13 +45,13 @@ typedef bool api_rule_fn(struct api_at *at, const char *arg);
 struct api_rule {
     api_rule_fn *check;
     const char *arg; /* "" if none */
+    bool declared;   /* reported by upstream's declarative stage (spec 2.0) */
 };
 
 enum api_row_flags {
     API_ROW_OPTIONAL = 1 << 0, /* nothing is checked when the field is absent */
     API_ROW_ALWAYS = 1 << 1,   /* members are checked even when the struct is absent */
     API_ROW_KEEP = 1 << 2,     /* not checked again while it equals what is stored */
-    API_ROW_DECLARED = 1 << 3, /* reported by upstream's declarative stage (spec 2.0) */
 };
 
 struct api_row {

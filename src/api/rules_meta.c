@@ -42,11 +42,11 @@ static struct str generated(struct arena *a, struct str prefix)
     return prefix;
 }
 
-static void check_name(struct api_at *at, enum name_kind kind)
+static void check_name(struct api_at *at, enum name_kind kind, bool check_prefix)
 {
     const struct doc *name = api_member(at->value, "name");
     const struct doc *prefix = api_member(at->value, "generateName");
-    if (!api_empty(prefix))
+    if (!api_empty(prefix) && check_prefix)
         report_name(at, ".generateName", prefix, kind,
                     generated(at->w->a, api_text(prefix)));
     if (api_empty(name) && api_empty(prefix))
@@ -292,7 +292,8 @@ static void check_update(struct api_at *at)
     }
 }
 
-/* The whole of metadata; arg is the form of the kind's names. */
+/* The whole of metadata; arg is the form of the kind's names, and "unchecked-prefix" for
+ * kinds whose generateName is not looked at. */
 API_RULE(meta)
 {
     static const struct doc empty = {.type = DOC_MAP, .pos = UINT32_MAX};
@@ -300,7 +301,7 @@ API_RULE(meta)
     if (!meta.value)
         meta.value = &empty;
     if (at->w->opts->op == API_CREATE) {
-        check_name(&meta, kind_of(arg));
+        check_name(&meta, kind_of(arg), !strstr(arg, "|unchecked-prefix"));
         check_namespace(&meta);
     } else {
         if (!meta.old)

@@ -563,9 +563,6 @@ static void check_mapping(struct api_at *at, struct str key, const struct doc *m
     const struct doc *multiplier = api_member(m, "capacityMultiplier");
     struct str base = arena_printf(a, "%.*s.mapping", STR_ARG(key));
     const char *key_path = arena_printf(a, "%.*s.capacityKey", STR_ARG(base)).p;
-    if ((capacity_key != NULL) == (api_member(m, "deviceMultiplier") != NULL))
-        api_report_at(at, base.p, m, API_ERROR_INVALID,
-                      "must specify exactly one of: `capacityKey`, `deviceMultiplier`");
     if (capacity_key && capacity_key->n == 0)
         api_report_at(at, key_path, capacity_key, API_ERROR_INVALID,
                       "capacityKey must not be an empty string");
@@ -592,6 +589,21 @@ static void check_overhead(struct api_at *at, struct str key, const struct doc *
                       "at least one of perPod or perContainer must be set");
     check_positive(at, base, overhead, "perPod", true);
     check_positive(at, base, overhead, "perContainer", true);
+}
+
+API_RULE(mapping_union)
+{
+    for (uint32_t i = 0; i < at->value->n; i++) {
+        const struct doc_member *m = &at->value->members[i];
+        const struct doc *mapping = api_member(&m->value, "mapping");
+        bool key = api_member(mapping, "capacityKey") != NULL;
+        if (mapping && key == (api_member(mapping, "deviceMultiplier") != NULL))
+            api_report_at(
+                at, arena_printf(at->w->a, "[%.*s].mapping", STR_ARG(doc_key(m))).p,
+                mapping, API_ERROR_INVALID,
+                "must specify exactly one of: `capacityKey`, `deviceMultiplier`");
+    }
+    return true;
 }
 
 API_RULE(node_allocatable)

@@ -223,14 +223,6 @@ static void descend(struct api_walk *w, const struct api_field *f, const struct 
         descend_map(w, f, d, old);
 }
 
-static bool run_rules(struct api_at *at, const struct api_row *row)
-{
-    bool go_on = true;
-    for (uint8_t i = 0; i < row->nrules && go_on; i++)
-        go_on = row->rules[i].check(at, row->rules[i].arg);
-    return go_on;
-}
-
 static bool unchanged(const struct doc *value, const struct doc *old)
 {
     if (api_empty(value) || api_empty(old))
@@ -264,6 +256,18 @@ static void use_requested_paths(struct api_walk *w, size_t first)
     }
 }
 
+static bool run_rules(struct api_at *at, const struct api_row *row)
+{
+    bool go_on = true;
+    for (uint8_t i = 0; i < row->nrules && go_on; i++) {
+        size_t first = at->w->errors->list.n;
+        go_on = row->rules[i].check(at, row->rules[i].arg);
+        if (row->rules[i].declared)
+            use_requested_paths(at->w, first);
+    }
+    return go_on;
+}
+
 /* A write of status leaves the rest as it is, any other write leaves status (spec 2.10).
  */
 static bool out_of_reach(const struct api_walk *w, const struct doc *d, const char *field)
@@ -287,14 +291,12 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
         return;
     if (row->flags & API_ROW_KEEP && old && unchanged(at.value, at.old))
         return;
-    size_t mark = w->path.n, first = w->errors->list.n;
+    size_t mark = w->path.n;
     bool stored = w->stored;
     if (mark)
         strbuf_addc(&w->path, '.');
     strbuf_adds(&w->path, row->field->name);
     bool go_on = run_rules(&at, row);
-    if (row->flags & API_ROW_DECLARED)
-        use_requested_paths(w, first);
     if (go_on && !at.value && row->flags & API_ROW_ALWAYS)
         at.value = &EMPTY;
     if (go_on && at.value)
