@@ -170,6 +170,22 @@ static bool round_trips(struct run *r, const struct doc *d)
     return ok;
 }
 
+/*
+ * Rows that were recorded through another YAML reader than kubectl's: `string: 08` is the
+ * number 8 to kubectl (as to go-yaml), which is no string.
+ */
+static const struct {
+    const char *file;
+    int64_t code;
+} DIFFERENCES[] = {{"reconstructed/ibm-cex-ap-queues.yaml", 400}};
+
+static void apply_differences(struct str file, struct verdict *want)
+{
+    for (size_t i = 0; i < sizeof DIFFERENCES / sizeof *DIFFERENCES; i++)
+        if (str_is(file, DIFFERENCES[i].file))
+            want->code = DIFFERENCES[i].code;
+}
+
 /* ---- one row ---- */
 
 /* Documents of a file in order, the items of Lists one by one. */
@@ -261,6 +277,7 @@ static void run_row(struct run *r, const char *folder, const struct doc *row)
     }
     struct verdict want = {0}, got = {0};
     recorded(r, row, &want);
+    apply_differences(file, &want);
     judge(r, &src, &docs.v[index], allows_admin(&docs, &docs.v[index]), &got);
     compare(r, name, &want, &got, &docs.v[index]);
     strbuf_release(&want.causes);
