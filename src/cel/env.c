@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cel/env.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "cel/estimate.h"
@@ -30,13 +30,6 @@ struct cel_env {
     struct strmap firsts;    /* "a" of every qualified name "a.b" */
     uint32_t ndecls;
 };
-
-/* A table of the program contradicts itself. */
-__attribute__((noreturn)) static void broken(const char *what, const char *name)
-{
-    fprintf(stderr, "cel: %s: %s\n", what, name);
-    abort();
-}
 
 static bool in_version(const struct cel_env *env, unsigned since, unsigned until)
 {
@@ -114,7 +107,7 @@ static void add_vars(struct cel_env *env)
     for (uint32_t i = 0; i < n; i++) {
         struct cel_ident *id = add_ident(env, env->opts.vars[i].name);
         if (!id)
-            broken("variable declared twice", env->opts.vars[i].name);
+            bug("cel: variable declared twice: %s", env->opts.vars[i].name);
         env->vars[i] = env->opts.vars[i];
         env->vars[i].name = id->name.p;
         id->var = &env->vars[i];
@@ -281,7 +274,7 @@ static void add_row(struct cel_env *env, const struct cel_overload *row)
         if (strcmp(f->decls[i].row->id, row->id) == 0)
             return;
     if (!cel_signature_parse(&env->arena, str_from(row->type), &sig))
-        broken("bad signature", row->type);
+        bug("cel: bad signature: %s", row->type);
     struct cel_decl *d = &f->decls[f->n++];
     *d = (struct cel_decl){
         .row = row,
@@ -309,7 +302,7 @@ static void add_macro(struct cel_env *env, const struct cel_macro *row)
         e->value.ptr = ARENA_NEW(&env->arena, struct macros);
     struct macros *m = e->value.ptr;
     if (m->n == sizeof m->rows / sizeof *m->rows)
-        broken("too many macros of one name", row->name);
+        bug("cel: too many macros named %s", row->name);
     m->rows[m->n++] = row;
 }
 

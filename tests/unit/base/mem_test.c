@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 
+#include "base/bug.h"
+
 #include "unit/unit.h"
 
 #include "unit/base/dies.h"
@@ -51,11 +53,17 @@ static void resize_overflow(void)
     free(mem_resize(NULL, SIZE_MAX / 8 + 1, 8));
 }
 
+static void some_bug(void)
+{
+    bug("%s", "on purpose");
+}
+
 static void test_overflow(void **state)
 {
     assert_true(dies(array_overflow));
     assert_true(dies(resize_overflow));
     assert_true(dies(mem_exhausted));
+    assert_true(dies(some_bug));
 }
 
 int main(void)
