@@ -39,7 +39,6 @@ struct yaml_reader {
     const struct doc_source *src;
     struct build *build; /* the caller's */
     struct err *err;
-    size_t next; /* where the next document's text begins */
     struct yaml_parse *parse;
 };
 
