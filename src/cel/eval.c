@@ -5,7 +5,7 @@
  */
 #include "cel/eval.h"
 
-#include "cel/cost.h"
+#include "cel/construct.h"
 
 void cel_run_init(struct cel_run *run)
 {
@@ -246,13 +246,37 @@ struct cel_value cel_code_map(const struct cel_node *n, struct cel_frame *f)
     return cel_is_fatal(v) ? v : cel_charge(f, MAP_COST, v);
 }
 
-/* No type of ours can be made by an expression: the fields are evaluated, then it fails.
- * The last item is the error. */
+/* The value of a field; CEL_UNSET if an optional one is left out. */
+static struct cel_value field_value(const struct cel_node *n, struct cel_frame *f,
+                                    uint32_t i)
+{
+    struct cel_value v = cel_exec(n->many.items[i], f);
+    if (n->many.optional == NULL || !n->many.optional[i] || v.kind == CEL_ERROR)
+        return v;
+    if (v.kind != CEL_OPTIONAL)
+        return not_optional(f, "entry from non-optional value ", v);
+    return v.optional ? *v.optional : (struct cel_value){.kind = CEL_UNSET};
+}
+
+/* Messages of the language are values of it; other types can only be declared. */
+static struct cel_value build_struct(const struct cel_node *n, struct cel_frame *f)
+{
+    struct cel_field_value *fields =
+        ARENA_ARRAY(&f->run->arena, struct cel_field_value, n->many.n);
+    for (uint32_t i = 0; i < n->many.n; i++) {
+        fields[i].name = n->many.fields[i];
+        fields[i].value = field_value(n, f, i);
+        if (fields[i].value.kind == CEL_ERROR)
+            return fields[i].value;
+    }
+    if (n->many.message != NULL)
+        return cel_message_make(f->run, n->many.message, fields, n->many.n);
+    return cel_errorf(f->run, "unknown type '%.*s'", STR_ARG(n->many.type_name));
+}
+
 struct cel_value cel_code_struct(const struct cel_node *n, struct cel_frame *f)
 {
-    struct cel_value v = cel_null();
-    for (uint32_t i = 0; i < n->many.n && v.kind != CEL_ERROR; i++)
-        v = cel_exec(n->many.items[i], f);
+    struct cel_value v = build_struct(n, f);
     return cel_is_fatal(v) ? v : cel_charge(f, STRUCT_COST, v);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "cel/construct.h"
 #include "cel/eval.h"
 #include "cel/regex.h"
 
@@ -418,27 +419,44 @@ static struct cel_node *plan_map(struct planner *pl, const struct cel_ast *ast)
     return fold_literal(pl, node, 2 * n);
 }
 
+struct type_lookup {
+    struct planner *pl;
+    struct str found;
+};
+
 static bool is_type(void *ctx, struct str name)
 {
-    struct planner *pl = ctx;
-    return cel_env_type(pl->env, name) != NULL;
+    struct type_lookup *l = ctx;
+    if (cel_message_find(name) == NULL && cel_env_type(l->pl->env, name) == NULL)
+        return false;
+    l->found = name;
+    return true;
 }
 
-/* Types with fields can be declared, but no value of one can be made. */
 static struct cel_node *plan_struct(struct planner *pl, const struct cel_ast *ast)
 {
-    struct str name = ast->map.type_name;
-    if (!cel_plan_candidates(pl, name, is_type, pl))
-        return cel_plan_fail(pl, "unknown type: %.*s", STR_ARG(name));
+    struct type_lookup l = {pl, STR_NONE};
+    if (!cel_plan_candidates(pl, ast->map.type_name, is_type, &l))
+        return cel_plan_fail(pl, "unknown type: %.*s", STR_ARG(ast->map.type_name));
     uint32_t n = ast->map.n;
+    struct arena *a = &pl->run.arena;
     struct cel_node *node = cel_plan_node(pl, CEL_OP_STRUCT, ast->id);
-    node->many.n = n + 1;
-    node->many.items = ARENA_ARRAY(&pl->run.arena, const struct cel_node *, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        if ((node->many.items[i] = cel_plan(pl, ast->map.entries[i].value)) == NULL)
+    struct str *fields = ARENA_ARRAY(a, struct str, n);
+    bool *optional = arena_zalloc(a, n);
+    node->many.n = n;
+    node->many.items = ARENA_ARRAY(a, const struct cel_node *, n);
+    node->many.fields = fields;
+    node->many.message = cel_message_find(l.found);
+    node->many.type_name = arena_str(a, l.found);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct cel_ast_entry *e = &ast->map.entries[i];
+        if ((node->many.items[i] = cel_plan(pl, e->value)) == NULL)
             return NULL;
-    struct cel_value e = cel_errorf(&pl->run, "unknown type '%.*s'", STR_ARG(name));
-    node->many.items[n] = cel_plan_const(pl, ast->id, e);
+        fields[i] = arena_str(a, e->field);
+        optional[i] = e->optional;
+        if (e->optional)
+            node->many.optional = optional;
+    }
     return node;
 }
 

@@ -100,7 +100,7 @@ struct cel_fold {
     bool two;
 };
 
-struct cel_set_test;
+struct cel_message;
 
 struct cel_node {
     cel_code *code;
@@ -120,10 +120,13 @@ struct cel_node {
         struct {
             const struct cel_node *cond, *yes, *no;
         } choice;
-        struct { /* && || list; map: keys and values in turn */
+        struct { /* && || list; map: keys and values in turn; struct: values */
             const struct cel_node **items;
             const bool *optional; /* per item or entry, NULL: none */
             uint32_t n;
+            const struct str *fields; /* of a struct */
+            const struct cel_message *message;
+            struct str type_name; /* if it is no message */
         } many;
         struct {
             const struct cel_node *arg;
