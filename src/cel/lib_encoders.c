@@ -65,7 +65,7 @@ static struct cel_value decode(struct cel_run *run, const struct cel_value *a, u
     }
     bool whole = i == s.n && digits % 4 != 1;
     if (!whole && !is_padding(str_sub(s, i, s.n), digits))
-        return cel_errorf(run, "illegal base64 data at input byte %zu", i);
+        return cel_errorf(run, "illegal base64 data at input byte %zu", i - (i == s.n));
     return cel_bytes((struct str){out, made});
 }
 
