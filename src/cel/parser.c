@@ -852,6 +852,8 @@ static struct cel_ast *parse_member(struct cel_parser *p)
 /* "!" and "-" cancel in pairs. */
 static struct cel_ast *parse_unary(struct cel_parser *p)
 {
+    if (!expect(p, starts_expr))
+        return NULL;
     enum cel_token_kind op = p->tok.kind;
     uint32_t pos = p->tok.pos, n = 0;
     if (op != CEL_TOK_NOT && op != CEL_TOK_MINUS)

@@ -225,6 +225,15 @@ static bool take(struct reader *r, char c)
     return true;
 }
 
+static bool take_arrow(struct reader *r)
+{
+    skip_space(r);
+    if (!str_starts(str_sub(r->s, r->i, r->s.n), STR("->")))
+        return false;
+    r->i += 2;
+    return true;
+}
+
 static struct str take_name(struct reader *r)
 {
     skip_space(r);
@@ -324,7 +333,7 @@ bool cel_signature_parse(struct arena *a, struct str text, struct cel_signature 
     struct reader r = {.a = a, .s = text};
     const struct cel_type *args[MAX_PARAMS], *result;
     unsigned n;
-    if (!take(&r, '(') || !read_list(&r, args, &n) || !take(&r, '-') || !take(&r, '>') ||
+    if (!take(&r, '(') || !read_list(&r, args, &n) || !take_arrow(&r) ||
         !(result = read_type(&r)) || !at_end(&r))
         return false;
     const struct cel_type **copy = ARENA_ARRAY(a, const struct cel_type *, n);
