@@ -276,12 +276,14 @@ bool groups_admit(const struct group_state *s, const struct view_strs *groups)
     return live_in(s, groups) != 0;
 }
 
+/* Devices with and without groups on one set can only be there by a change of what is
+ * published; no group is left then, and nothing fits. */
 struct group_state groups_add(const struct group_state *s, const struct view_strs *groups)
 {
+    uint64_t all = groups->n < 64 ? ((uint64_t)1 << groups->n) - 1 : UINT64_MAX;
     if (!s->groups)
-        return (struct group_state){
-            groups, groups->n < 64 ? ((uint64_t)1 << groups->n) - 1 : UINT64_MAX};
-    if (groups->n == 0 || s->groups->n == 0)
-        return *s;
+        return (struct group_state){groups, all};
+    if (s->groups->n == 0)
+        return (struct group_state){groups->n ? groups : s->groups, 0};
     return (struct group_state){s->groups, live_in(s, groups)};
 }
