@@ -64,6 +64,9 @@ enum cel_env_flags {
      * definition). Without it any key goes and the last of two equal ones wins, as
      * upstream has it. */
     CEL_ENV_STRICT_KEYS = 1 << 6,
+    /* An optional step, or has(), below a value that can have no fields is an error and
+     * not absent. */
+    CEL_ENV_STRICT_PRESENCE = 1 << 7,
 };
 
 /* A constant: a value of an enumeration, by its qualified name. */

@@ -9,10 +9,15 @@
 bool cel_poll(struct cel_frame *f);
 struct cel_value cel_interrupted(void);
 
-/* obj.key or obj[key]. With test set, *present says whether there is such a thing, and
- * its absence is no error. */
+enum cel_lookup {
+    CEL_LOOKUP_REQUIRED, /* what is not there is an error */
+    CEL_LOOKUP_TEST,     /* *present says whether it is there */
+    CEL_LOOKUP_STRICT,   /* the same, but a value without fields is an error */
+};
+
+/* obj.key or obj[key]. */
 struct cel_value cel_qualify(struct cel_run *run, struct cel_value obj,
-                             struct cel_value key, bool test, bool *present);
+                             struct cel_value key, enum cel_lookup how, bool *present);
 
 cel_code cel_code_const, cel_code_slot, cel_code_path, cel_code_choice, cel_code_and,
     cel_code_or, cel_code_list, cel_code_map, cel_code_struct, cel_code_eq, cel_code_ne,

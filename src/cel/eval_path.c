@@ -39,7 +39,8 @@ static struct cel_value list_index(struct cel_run *run, struct cel_value key)
 }
 
 static struct cel_value qualify_list(struct cel_run *run, struct cel_value list,
-                                     struct cel_value key, bool test, bool *present)
+                                     struct cel_value key, enum cel_lookup how,
+                                     bool *present)
 {
     struct cel_value i = list_index(run, key);
     if (i.kind == CEL_ERROR)
@@ -47,7 +48,7 @@ static struct cel_value qualify_list(struct cel_run *run, struct cel_value list,
     *present = i.i >= 0 && i.i < list.len;
     if (*present)
         return list.items[i.i];
-    return test ? cel_null() : key_error(run, "index out of bounds: ", key, "");
+    return how ? cel_null() : key_error(run, "index out of bounds: ", key, "");
 }
 
 static struct cel_value qualify_object(struct cel_run *run, const struct cel_object *o,
@@ -60,7 +61,7 @@ static struct cel_value qualify_object(struct cel_run *run, const struct cel_obj
 }
 
 struct cel_value cel_qualify(struct cel_run *run, struct cel_value obj,
-                             struct cel_value key, bool test, bool *present)
+                             struct cel_value key, enum cel_lookup how, bool *present)
 {
     *present = false;
     switch (obj.kind) {
@@ -71,18 +72,24 @@ struct cel_value cel_qualify(struct cel_run *run, struct cel_value obj,
         *present = v != NULL;
         if (v != NULL)
             return *v;
+        how = how ? CEL_LOOKUP_TEST : CEL_LOOKUP_REQUIRED;
         break;
     }
     case CEL_LIST:
-        return qualify_list(run, obj, key, test, present);
+        return qualify_list(run, obj, key, how, present);
     case CEL_OBJECT:
         return qualify_object(run, obj.object, key, present);
     case CEL_ERROR:
         return obj;
+    case CEL_OPTIONAL:
+        if (how != CEL_LOOKUP_STRICT)
+            break;
+        return obj.optional ? cel_qualify(run, *obj.optional, key, how, present)
+                            : cel_null();
     default:
         break;
     }
-    return test ? cel_null() : cel_no_key(run, key);
+    return how == CEL_LOOKUP_TEST ? cel_null() : cel_no_key(run, key);
 }
 
 /* The key of a step: computed, and of a kind that can be a key. */
@@ -102,13 +109,16 @@ static struct cel_value step_key(const struct cel_path_step *s, struct cel_frame
 enum step_end { STEP_ON, STEP_FAILED, STEP_NOTHING };
 
 /* Takes one step from *v. */
-static enum step_end take_step(const struct cel_path_step *s, struct cel_frame *f,
-                               bool optional, struct cel_value *v)
+static enum step_end take_step(const struct cel_path *p, const struct cel_path_step *s,
+                               struct cel_frame *f, bool optional, struct cel_value *v)
 {
+    enum cel_lookup how = !optional && !s->test ? CEL_LOOKUP_REQUIRED
+                          : p->strict           ? CEL_LOOKUP_STRICT
+                                                : CEL_LOOKUP_TEST;
     struct cel_value key = step_key(s, f);
     bool present = false;
     if (key.kind != CEL_ERROR)
-        *v = cel_qualify(f->run, *v, key, optional || s->test, &present);
+        *v = cel_qualify(f->run, *v, key, how, &present);
     else
         *v = key;
     if (cel_is_fatal(key))
@@ -139,7 +149,7 @@ static struct cel_value walk(const struct cel_path *p, struct cel_frame *f,
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const struct cel_path_step *s = &p->steps[i];
         optional = optional || s->optional;
-        enum step_end end = take_step(s, f, optional, &v);
+        enum step_end end = take_step(p, s, f, optional, &v);
         if (end == STEP_FAILED)
             return v;
         test = s->test;

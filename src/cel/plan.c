@@ -146,6 +146,7 @@ static struct cel_node *new_path(struct planner *pl, uint32_t id, enum cel_path_
     struct cel_node *n = cel_plan_node(pl, CEL_OP_PATH, id);
     n->path.root = (uint8_t)root;
     n->path.charged = true;
+    n->path.strict = pl->strict_presence;
     vec_push(&pl->paths, n);
     return n;
 }
@@ -496,6 +497,7 @@ static void planner_init(struct planner *pl, const struct cel_env *env,
         .p = mem_zalloc(sizeof *pl->p),
         .fold = (flags & CEL_ENV_FOLD) != 0,
         .strict_keys = (flags & CEL_ENV_STRICT_KEYS) != 0,
+        .strict_presence = (flags & CEL_ENV_STRICT_PRESENCE) != 0,
     };
     cel_run_init(&pl->run);
     cel_env_vars(env, &pl->p->nvars);

@@ -59,6 +59,7 @@ enum cel_path_root {
 struct cel_path {
     uint8_t root;          /* enum cel_path_root */
     bool charged;          /* the base costs 1 */
+    bool strict;           /* CEL_ENV_STRICT_PRESENCE */
     bool covered_optional; /* the last step that the slot covers is optional */
     bool covered_test;     /* ... is the test of has(), which load() sees as optional */
     uint16_t covered;      /* steps that the slot stands for */

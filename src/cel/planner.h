@@ -23,7 +23,7 @@ struct planner {
     struct cel_program *p;
     struct err *e;
     bool fold; /* constants, as CEL_ENV_FOLD has it */
-    bool strict_keys;
+    bool strict_keys, strict_presence;
     struct cel_run run; /* evaluates constants; its arena becomes the program's */
     VEC(struct scope_var) scope;
     VEC(struct cel_node *) paths; /* finished once the whole tree is planned */

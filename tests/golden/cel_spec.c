@@ -355,6 +355,16 @@ static void add_declarations(struct setup *s)
     s->no_macros = tp_flag(s->test, "disable_macros");
 }
 
+/* What cel.index(N) stands for is checked as a variable of any type; within cel.block it
+ * names a slot. */
+static void add_block_slots(struct setup *s)
+{
+    if (!str_starts(tp_text(s->test, "expr"), STR("cel.block(")))
+        return;
+    for (unsigned i = 0; i < 30; i++)
+        add_var(s, arena_printf(s->arena, "@index%u", i), &cel_type_dyn);
+}
+
 static struct cel_env *make_env(const struct setup *s, const char *container)
 {
     struct cel_lib copies[LIBS];
@@ -374,7 +384,7 @@ static struct cel_env *make_env(const struct setup *s, const char *container)
         .nfunctions = (uint32_t)s->functions.n,
         .container = container,
         .flags = CEL_ENV_CROSS_NUMERIC | CEL_ENV_OPTIONAL_SYNTAX | CEL_ENV_BACKQUOTES |
-                 CEL_ENV_STRICT_KEYS,
+                 CEL_ENV_STRICT_KEYS | CEL_ENV_STRICT_PRESENCE,
     };
     return cel_env_new(&opts);
 }
@@ -499,6 +509,7 @@ static void run_case(struct suite *suite, struct golden_case *c,
 {
     struct setup s = {.arena = c->arena, .test = test};
     add_declarations(&s);
+    add_block_slots(&s);
     struct cel_env *env = env_for(suite, &s);
     struct cel_run run;
     cel_run_init(&run);
