@@ -818,12 +818,18 @@ static void check_call(struct checker *c, struct cel_ast *n)
 
 /* ---- Literals ---- */
 
+/* The type of both. A null beside what may be null leaves its type as it is; upstream has
+ * that only when the null comes first. */
 static const struct cel_type *join(struct checker *c, const struct cel_type *so_far,
                                    const struct cel_type *next)
 {
     if (!so_far)
         return next;
-    return fits(c, so_far, next) ? most_general(c, so_far, next) : &cel_type_dyn;
+    if (!fits(c, so_far, next))
+        return &cel_type_dyn;
+    if (next->kind == CEL_T_NULL && nullable(so_far))
+        return so_far;
+    return most_general(c, so_far, next);
 }
 
 /* The type of "?x" as an element. */

@@ -402,6 +402,12 @@ static void test_mixed_literals(void **state)
                     "double)'"},
         {"dyn(1) < 1.0", "bool"},
         {"[[1, 'a'], [2]]", "list(list(dyn))"},
+        {"[duration('1s'), null]", "list(google.protobuf.Duration)"},
+        {"[null, duration('1s')]", "list(google.protobuf.Duration)"},
+        {"[null, optional.of(1), null]", "list(optional_type(int))"},
+        {"{'a': quantity('1'), 'b': null}", "map(string, kubernetes.Quantity)"},
+        {"[null, 1]", "list(dyn)"},
+        {"[null, null]", "list(null_type)"},
     };
     struct cel_env_opts opts = unit_opts();
     opts.flags = CEL_ENV_OPTIONAL_SYNTAX;
