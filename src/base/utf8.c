@@ -80,13 +80,32 @@ bool utf8_valid(struct str s)
     return true;
 }
 
+/* Bytes of ASCII at s[i], in whole words; most texts are nothing else. */
+static size_t ascii_words(struct str s, size_t i)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    size_t start = i;
+    for (; s.n - i >= 8; i += 8) {
+        uint64_t word;
+        memcpy(&word, s.p + i, sizeof word);
+        if (word & high)
+            break;
+    }
+    return i - start;
+}
+
 size_t utf8_count(struct str s)
 {
     uint32_t cp;
     size_t count = 0;
-    for (size_t i = 0; i < s.n; count++) {
-        unsigned n = utf8_decode(s, i, &cp);
-        i += n ? n : 1;
+    for (size_t i = 0; i < s.n;) {
+        size_t ascii = ascii_words(s, i);
+        count += ascii;
+        i += ascii;
+        for (unsigned k = 0; k < 8 && i < s.n; k++, count++) {
+            unsigned n = (unsigned char)s.p[i] < 0x80 ? 1 : utf8_decode(s, i, &cp);
+            i += n ? n : 1;
+        }
     }
     return count;
 }

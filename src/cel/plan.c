@@ -55,20 +55,10 @@ struct cel_node *cel_plan_node(struct planner *pl, enum cel_op op, uint32_t id)
     return n;
 }
 
-static bool is_ascii(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] >= 0x80)
-            return false;
-    return true;
-}
-
 struct cel_node *cel_plan_const(struct planner *pl, uint32_t id, struct cel_value v)
 {
     struct cel_node *n = cel_plan_node(pl, CEL_OP_CONST, id);
-    n->value = v;
-    if (v.kind == CEL_STRING && is_ascii(cel_str(v)))
-        n->value.aux |= CEL_STRING_ASCII;
+    n->value = v.kind == CEL_STRING ? cel_string_marked(cel_str(v)) : v;
     return n;
 }
 

@@ -337,6 +337,14 @@ struct cel_value cel_compare(struct cel_run *run, struct cel_value a, struct cel
 
 /* ---- Sizes ---- */
 
+struct cel_value cel_string_marked(struct str s)
+{
+    struct cel_value v = cel_string(s);
+    if (utf8_count(s) == s.n) /* malformed bytes count each, which is as good */
+        v.aux = CEL_STRING_ASCII;
+    return v;
+}
+
 int64_t cel_size(struct cel_value v)
 {
     switch (v.kind) {

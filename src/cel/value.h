@@ -145,6 +145,8 @@ static inline struct cel_value cel_string(struct str s)
 {
     return (struct cel_value){.kind = CEL_STRING, .len = (uint32_t)s.n, .s = s.p};
 }
+/* As cel_string, with the ASCII mark if it is: for strings whose size is asked often. */
+struct cel_value cel_string_marked(struct str s);
 static inline struct cel_value cel_bytes(struct str s)
 {
     return (struct cel_value){.kind = CEL_BYTES, .len = (uint32_t)s.n, .s = s.p};
