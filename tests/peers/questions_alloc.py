@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random inputs of the allocator: small clusters over all features and their mixes.
 
-A question is a case of golden/allocator with one more field, "traits": what it was given
-on purpose that upstream is known to get wrong (spec 3.14). Differences of such questions
-have a kind of their own; all others must agree.
+A question is a case of golden/allocator. Some have a trait that upstream is known to get
+wrong (spec 3.14); the traits are part of the kind of a difference.
 """
+import collections
+import copy
 import re
 from fractions import Fraction
 
@@ -32,7 +33,6 @@ class Cluster:
 
     def __init__(self, random):
         self.random = r = random
-        self.traits = set()
         self.features = None if r.random() < 0.4 else (
             DEFAULT if r.random() < 0.6 else [f for f in FEATURES if r.random() < 0.8])
         themes = {"counters": 0.35, "capacity": 0.3, "taints": 0.25, "binding": 0.15,
@@ -172,15 +172,12 @@ class Cluster:
                 x["spec"]["pool"]["resourceSliceCount"] += 1
         elif kind == "generation":
             s["spec"]["pool"]["generation"] = 2
-            self.traits.add("mixed generations")
         elif kind == "count":
             s["spec"]["pool"]["resourceSliceCount"] += r.choice([-1, 1])
-            self.traits.add("mixed counts")
         elif "devices" in s["spec"]:
             device = r.choice(s["spec"]["devices"])
             if kind == "duplicate":
                 s["spec"]["devices"].append(dict(device))
-                self.traits.add("duplicate device")
             else:
                 device["consumesCounters"] = [{"counterSet": "none",
                                                "counters": {"c": {"value": "1"}}}]
@@ -283,16 +280,17 @@ class Cluster:
     def in_use(self, slices):
         """Exclusive holders of dedicated devices, shares of the others."""
         state = {"allocatedDevices": [], "allocatedSharedDeviceIDs": [], "aggregatedCapacity": []}
-        seen = set()
+        shared = self.features is None or "ConsumableCapacity" in self.features
+        seen, groups = set(), {}
         for s in slices:
             for d in s["spec"].get("devices", []):
                 where = {"driver": s["spec"]["driver"], "pool": s["spec"]["pool"]["name"],
                          "device": d["name"]}
                 key = tuple(where.values())
-                if key in seen or not self.chance(0.15):
+                if key in seen or not self.chance(0.15) or not self.joins(groups, key[:2], d):
                     continue
                 seen.add(key)
-                if not d.get("allowMultipleAllocations"):
+                if not (shared and d.get("allowMultipleAllocations")):
                     state["allocatedDevices"].append(where)
                     continue
                 state["allocatedSharedDeviceIDs"].append({**where, "shareID": "old"})
@@ -300,32 +298,25 @@ class Cluster:
                 state["aggregatedCapacity"].append({**where, "consumedCapacity": used})
         return state
 
-    def overcommitted(self, slices, state):
-        """Some counter of some pool is charged above its total (defect U6)."""
-        held = {tuple(x[k] for k in ("driver", "pool", "device")) for key in
-                ("allocatedDevices", "allocatedSharedDeviceIDs") for x in state[key]}
-        left = {}
-        for s in slices:
-            at = (s["spec"]["driver"], s["spec"]["pool"]["name"])
-            for cs in s["spec"].get("sharedCounters", []):
-                for name, v in cs["counters"].items():
-                    left[at + (cs["name"], name)] = int(v["value"])
-        for s in slices:
-            at = (s["spec"]["driver"], s["spec"]["pool"]["name"])
-            for d in s["spec"].get("devices", []):
-                for c in d.get("consumesCounters", []) if at + (d["name"],) in held else []:
-                    for name, v in c["counters"].items():
-                        key = at + (c["counterSet"], name)
-                        left[key] = left.get(key, 0) - int(v["value"])
-        return any(v < 0 for v in left.values())
+    @staticmethod
+    def joins(groups, pool, device):
+        """Whether the device can be there beside those held so far: their groups on every
+        counter set go together. Then it is one of them."""
+        after = {}
+        for c in device.get("consumesCounters", []):
+            key, own = (*pool, c["counterSet"]), set(c.get("compatibilityGroups", []))
+            others = groups.get(key)
+            if others is not None and not (others & own or not (others or own)):
+                return False
+            after[key] = own if others is None else others & own
+        groups.update(after)
+        return True
 
     def question(self):
         r = self.random
         slices = [s for i in range(r.randint(1, 3))
                   for s in self.pool(r.choice(DRIVERS[:1 + (i > 0)]), f"p{i}")]
         state = self.in_use(slices)
-        if self.overcommitted(slices, state):
-            self.traits.add("overcommitted counters")
         claims = [self.claim(f"c{i}") for i in range(r.choice([1, 1, 1, 2, 3]))]
         r.shuffle(slices)
         nodes = [{"metadata": {"name": n, "labels": {"kubernetes.io/hostname": n, "zone": z}},
@@ -335,12 +326,87 @@ class Cluster:
         q = {"nodes": nodes, "classes": self.classes(), "slices": slices, "claims": claims, **state}
         if self.features is not None:
             q["features"] = {f: True for f in self.features}
-        if any(q_.get("exactly", {}).get("adminAccess") for c in claims
-               for q_ in c["spec"]["devices"]["requests"]) and \
-                self.themes & {"counters", "capacity", "groups"}:
-            self.traits.add("charged admin access")
-        q["traits"] = sorted(self.traits)
         return q
+
+
+# ---- Traits ----
+
+def pool_of(s):
+    return s["spec"]["driver"], s["spec"]["pool"]["name"]
+
+
+def devices_of(question):
+    return [(pool_of(s), d) for s in question["slices"] for d in s["spec"].get("devices", [])]
+
+
+def admin_beside_others(question):
+    """An admin access is charged, and blocks other claims (U1)."""
+    admin = any(r.get("exactly", {}).get("adminAccess") for c in question["claims"]
+                for r in c["spec"].get("devices", {}).get("requests", []))
+    return admin and (len(question["claims"]) > 1 or any(
+        "consumesCounters" in d or "capacity" in d for _, d in devices_of(question)))
+
+
+def several(question, field):
+    seen = collections.defaultdict(set)
+    for s in question["slices"]:
+        seen[pool_of(s)].add(s["spec"]["pool"].get(field))
+    return any(len(v) > 1 for v in seen.values())
+
+
+def overcommitted(question):
+    """What holds devices takes more of some counter than there is (U6)."""
+    held = {(x["driver"], x["pool"], x["device"])
+            for key in ("allocatedDevices", "allocatedSharedDeviceIDs")
+            for x in question.get(key, []) if {"driver", "pool", "device"} <= set(x)}
+    left = collections.Counter()
+    for s in question["slices"]:
+        for cs in s["spec"].get("sharedCounters", []):
+            for name, v in cs.get("counters", {}).items():
+                left[(*pool_of(s), cs.get("name"), name)] += int(v.get("value", 0))
+    for pool, d in devices_of(question):
+        if (*pool, d.get("name")) in held:
+            for c in d.get("consumesCounters", []):
+                for name, v in c.get("counters", {}).items():
+                    left[(*pool, c.get("counterSet"), name)] -= int(v.get("value", 0))
+    return any(v < 0 for v in left.values())
+
+
+def shares_of_dedicated(question):
+    """A device with shares is not to be had exclusively (U7)."""
+    shared = {(x.get("driver"), x.get("pool"), x.get("device"))
+              for key in ("allocatedSharedDeviceIDs", "aggregatedCapacity")
+              for x in question.get(key, [])}
+    features = question.get("features")
+    on = features is None or features.get("ConsumableCapacity")
+    return any((*pool, d.get("name")) in shared and
+               not (on and d.get("allowMultipleAllocations"))
+               for pool, d in devices_of(question))
+
+
+TRAITS = {
+    "shares of a dedicated device": shares_of_dedicated,
+    "admin access beside others": admin_beside_others,
+    "contradicting slice counts": lambda q: several(q, "resourceSliceCount"),
+    "mixed generations": lambda q: several(q, "generation"),
+    "overcommitted counters": overcommitted,
+}
+
+
+def without(value, keep=frozenset()):
+    """The value with one item or member less, wherever one can go."""
+    if isinstance(value, list):
+        for i in range(len(value)):
+            yield value[:i] + value[i + 1:]
+        for i, v in enumerate(value):
+            for less in without(v, keep):
+                yield value[:i] + [less] + value[i + 1:]
+    if isinstance(value, dict):
+        for key, v in value.items():
+            if key not in keep:
+                yield {k: x for k, x in value.items() if k != key}
+            for less in without(v, keep):
+                yield {**value, key: less}
 
 
 class Allocator(Mode):
@@ -356,6 +422,28 @@ class Allocator(Mode):
     def question(self):
         return Cluster(self.random).question()
 
+    # Without these an object is no object any more, or means another.
+    KEEP = frozenset(["id", "nodes", "claims", "slices", "classes", "features", "metadata",
+                      "name", "namespace", "uid", "spec", "driver", "pool", "generation",
+                      "resourceSliceCount", "device", "counterSet", "value", "expression"])
+
+    def smaller(self, question):
+        for q in without(question, self.KEEP):
+            if q["nodes"] and q["claims"]:
+                yield self.recount(question, q)
+
+    @staticmethod
+    def recount(before, after):
+        """A pool that lost a slice stays as complete as it was."""
+        if len(before["slices"]) == len(after["slices"]):
+            return after
+        lost = collections.Counter(map(pool_of, before["slices"]))
+        lost.subtract(map(pool_of, after["slices"]))
+        slices = copy.deepcopy(after["slices"])
+        for s in slices:
+            s["spec"]["pool"]["resourceSliceCount"] -= lost[pool_of(s)]
+        return {**after, "slices": slices}
+
     def compare(self, question, theirs, ours):
         if theirs.get("error") or ours.get("error"):
             if bool(theirs.get("error")) != bool(ours.get("error")):
@@ -366,7 +454,7 @@ class Allocator(Mode):
                 yield self.SKIP, mine["outcome"]
                 return
             for field, text in self.node(mine, yours):
-                traits = "".join(f", {t}" for t in question["traits"])
+                traits = "".join(f", {t}" for t, has in TRAITS.items() if has(question))
                 yield field + traits, f"{mine['node']}: {text}"
 
     def node(self, mine, yours):

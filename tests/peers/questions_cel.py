@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random device expressions: a typed grammar over the whole dialect, and devices to run
 them on. Most compile; some are broken on purpose."""
+import json
 import re
 
 from questions_num import Mode
@@ -11,8 +12,6 @@ HINT = ". consider using CEL optional chaining"
 # ---- The grammar: <T> stands for an expression of type T, <x:T> names a new variable of
 # type T that the rest of the row may use, <L T> is a list of T. Leaves come first: they end
 # the recursion. ----
-
-SCALARS = ["bool", "int", "string", "double", "uint"]
 
 LEAVES = {
     "bool": ["true", "false", "device.allowMultipleAllocations", "<attr bool>"],
@@ -218,7 +217,7 @@ class Grammar:
 
 class Cel(Mode):
     name = "cel"
-    KINDS = [k for k in LEAVES if k not in SCALARS]
+    LOOPS = re.compile(r"\.(all|exists|exists_one|existsOne|map|filter|transform\w+)\(")
 
     def questions(self):
         return super().questions()[:200]
@@ -266,6 +265,41 @@ class Cel(Mode):
                 q[gate] = False
         return q
 
+    # ---- Making smaller ----
+
+    @staticmethod
+    def groups(text):
+        """(start, end) of what stands in brackets, the brackets included."""
+        stack, out = [], []
+        for i, c in enumerate(text):
+            if c in "([{":
+                stack.append(i)
+            elif c in ")]}" and stack:
+                out.append((stack.pop(), i + 1))
+        return sorted(out, key=lambda g: g[0] - g[1])
+
+    def smaller(self, question):
+        text, devices = question["expression"], question["devices"]
+        for name in devices if len(devices) > 1 else ():
+            yield {**question, "devices": {k: v for k, v in devices.items() if k != name}}
+        groups = self.groups(text)
+        for start, end in groups:
+            if text[start] == "(" and end - start < len(text):
+                yield {**question, "expression": text[start + 1:end - 1]}
+        for start, end in groups:
+            for leaf in ("true", "1", '"a"', "[1]", ""):
+                put = f"({leaf})" if text[start] == "(" else leaf
+                if len(put) < end - start:
+                    yield {**question, "expression": text[:start] + put + text[end:]}
+        for start, end in groups:
+            if text[start] == "(" and (start == 0 or not text[start - 1].isalnum()):
+                yield {**question, "expression": text[:start] + text[start + 1:end - 1] + text[end:]}
+        for name, d in devices.items():
+            for part in ("attributes", "capacity"):
+                for key in d[part]:
+                    less = {k: v for k, v in d[part].items() if k != key}
+                    yield {**question, "devices": {**devices, name: {**d, part: less}}}
+
     # ---- Comparing ----
 
     @staticmethod
@@ -274,20 +308,21 @@ class Cel(Mode):
         names of Go's types, and the hint where only selectors get it."""
         if text is None:
             return None
-        at = text.find("Syntax error")
-        if at >= 0:
-            return text[:at] + "Syntax error"
+        syntax = re.search(r"<input>:(-?\d+:\d+): Syntax error", text)
+        if syntax:
+            return "Syntax error at " + syntax.group(1)
         if mode != "selector":
             text = text.partition(HINT)[0]
         return re.sub(r"map\[[\w.]+\][\w.]+", "map", text)
 
     def settle(self, question, theirs, ours, oracle):
-        """Upstream iterates maps in random order: any of its answers will do."""
+        """Upstream iterates maps in random order, a device's attributes as well: any of
+        its answers will do."""
         for _ in range(6):
             if not any(True for _ in self.compare(question, theirs, ours)):
                 break
-            if not re.search(r"\.(all|exists|exists_one|existsOne|map|filter|transform\w+)\(",
-                             question["expression"]):
+            if not (self.LOOPS.search(question["expression"]) or
+                    "attribute " in json.dumps(theirs)):
                 break
             again = oracle.ask([question])[0]
             theirs = again if again is not None else theirs
@@ -304,15 +339,30 @@ class Cel(Mode):
                 yield "compileError", f"\n  upstream {mine}\n  dray     {yours}"
         if theirs["compiles"] and ours["compiles"]:
             for name, result in theirs["results"].items():
-                yield from self.result(name, result, ours["results"][name], mode)
+                yield from self.result(name, result, ours["results"][name], question)
 
-    def result(self, device, theirs, ours, mode):
+    def result(self, device, theirs, ours, question):
+        mode = question["mode"]
         for field in ("match", "value", "attribute", "error"):
             mine, yours = theirs.get(field), ours.get(field)
             if field == "error":
                 mine, yours = self.comparable(mine, mode), self.comparable(yours, mode)
             if mine != yours:
-                yield field, f"{device}: upstream {theirs}, dray {ours}"
+                kind = self.defect(question["expression"], theirs) or field
+                yield kind, f"{device}: upstream {theirs}, dray {ours}"
                 return
         if "cost" in theirs and theirs["cost"] != ours.get("cost"):
-            yield "cost", f"{device}: upstream {theirs['cost']}, dray {ours.get('cost')}"
+            kind = self.defect(question["expression"], theirs) or "cost"
+            yield kind, f"{device}: upstream {theirs['cost']}, dray {ours.get('cost')}"
+
+    @staticmethod
+    def defect(expression, theirs):
+        """Upstream's mistakes that spec 4.5 names, recognised by what they look like."""
+        if theirs.get("error", "").startswith("internal error: "):
+            return "internal error"
+        if re.search(r"\.(add|sub)\(", expression):
+            if "-9223372036854775808" in expression and ".sub(" in expression:
+                return "least int subtracted"
+            if re.search(r"==|!=| in |\.(exists|indexOf|lastIndexOf|includes|distinct)", expression):
+                return "comparison with a sum of quantities"
+        return None

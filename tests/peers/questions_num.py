@@ -27,6 +27,13 @@ class Mode:
     def settle(self, question, theirs, ours, oracle):
         return theirs
 
+    def smaller(self, question):
+        """Questions that are a little less than this one."""
+        for field in ("s", "a", "b"):
+            text = question.get(field, "")
+            for i in range(len(text)):
+                yield {**question, field: text[:i] + text[i + 1:]}
+
     def mutate(self, text, alphabet):
         """Texts that are nearly right."""
         for _ in range(self.random.randint(1, 2)):
