@@ -45,6 +45,18 @@ static bool parse_ip(struct str text, struct cel_ip *ip, struct err *e)
     return not_mapped(ip, text, e);
 }
 
+/* The public suite takes a mapped address written in hexadecimal for the IPv4 address. */
+static bool parse_ip_network(struct str text, struct cel_ip *ip, struct err *e)
+{
+    struct cel_ip mapped;
+    bool zoned;
+    if (str_find_byte(text, '.', 0) != SIZE_MAX ||
+        !netaddr_parse(text, &mapped, &zoned, NULL) || zoned || !netaddr_is_4in6(&mapped))
+        return parse_ip(text, ip, e);
+    *ip = netaddr_unmapped(&mapped);
+    return true;
+}
+
 typedef bool parse_cidr_fn(struct str text, struct cel_cidr *c, struct err *e);
 
 #define IN_ADDRESS "network address parse error during conversion from string"
@@ -70,20 +82,41 @@ static struct cel_value ip_value(struct cel_run *run, const struct cel_ip *ip)
     return (struct cel_value){.kind = CEL_IP, .ip = cel_ip_dup(ip, &run->arena)};
 }
 
-static struct cel_value string_to_ip(struct cel_run *run, const struct cel_value *a,
-                                     unsigned n)
+typedef bool parse_ip_fn(struct str text, struct cel_ip *ip, struct err *e);
+
+static struct cel_value make_ip(struct cel_run *run, struct cel_value text,
+                                parse_ip_fn *parse)
 {
     struct cel_ip ip;
     struct err e = ERR_INIT;
-    if (!parse_ip(cel_str(a[0]), &ip, &e))
+    if (!parse(cel_str(text), &ip, &e))
         return cel_lib_failed(run, "", &e);
     return ip_value(run, &ip);
+}
+
+static struct cel_value string_to_ip(struct cel_run *run, const struct cel_value *a,
+                                     unsigned n)
+{
+    return make_ip(run, a[0], parse_ip);
+}
+
+static struct cel_value string_to_ip_network(struct cel_run *run,
+                                             const struct cel_value *a, unsigned n)
+{
+    return make_ip(run, a[0], parse_ip_network);
 }
 
 static struct cel_value is_ip(struct cel_run *run, const struct cel_value *a, unsigned n)
 {
     struct cel_ip ip;
     return cel_bool(parse_ip(cel_str(a[0]), &ip, NULL));
+}
+
+static struct cel_value is_ip_network(struct cel_run *run, const struct cel_value *a,
+                                      unsigned n)
+{
+    struct cel_ip ip;
+    return cel_bool(parse_ip_network(cel_str(a[0]), &ip, NULL));
 }
 
 static struct cel_value ip_to_string(struct cel_run *run, const struct cel_value *a,
@@ -207,7 +240,7 @@ static struct cel_value contains_ip_text(struct cel_run *run, const struct cel_v
 static struct cel_value contains_ip_text_network(struct cel_run *run,
                                                  const struct cel_value *a, unsigned n)
 {
-    struct cel_value ip = string_to_ip(run, a + 1, 1);
+    struct cel_value ip = string_to_ip_network(run, a + 1, 1);
     return cel_is_error(ip) ? ip : cel_bool(netaddr_contains(a[0].cidr, ip.ip));
 }
 
@@ -259,9 +292,7 @@ static struct cel_value is_mask(struct cel_run *run, const struct cel_value *a,
 /* ---- The tables ---- */
 
 #define IP_ROWS                                                                          \
-    CEL_GLOBAL("string_to_ip", "ip", "(string) -> net.IP", 30, string_to_ip),            \
-        CEL_GLOBAL("is_ip", "isIP", "(string) -> bool", 30, is_ip),                      \
-        CEL_GLOBAL("ip_to_string", "string", "(net.IP) -> string", 30, ip_to_string),    \
+    CEL_GLOBAL("ip_to_string", "string", "(net.IP) -> string", 30, ip_to_string),        \
         CEL_GLOBAL("ip_is_canonical", "ip.isCanonical", "(string) -> bool", 30,          \
                    is_canonical),                                                        \
         CEL_MEMBER("ip_family", "family", "(net.IP) -> int", 30, family),                \
@@ -288,7 +319,11 @@ static struct cel_value is_mask(struct cel_run *run, const struct cel_value *a,
                    prefix_length),                                                       \
         CEL_MEMBER("cidr_masked", "masked", "(net.CIDR) -> net.CIDR", 30, masked)
 
-static const struct cel_overload ip_rows[] = {IP_ROWS};
+static const struct cel_overload ip_rows[] = {
+    CEL_GLOBAL("string_to_ip", "ip", "(string) -> net.IP", 30, string_to_ip),
+    CEL_GLOBAL("is_ip", "isIP", "(string) -> bool", 30, is_ip),
+    IP_ROWS,
+};
 
 static const struct cel_overload cidr_rows[] = {
     CEL_GLOBAL("string_to_cidr", "cidr", "(string) -> net.CIDR", 30, string_to_cidr),
@@ -300,6 +335,8 @@ static const struct cel_overload cidr_rows[] = {
 };
 
 static const struct cel_overload network_rows[] = {
+    CEL_GLOBAL("string_to_ip", "ip", "(string) -> net.IP", 30, string_to_ip_network),
+    CEL_GLOBAL("is_ip", "isIP", "(string) -> bool", 30, is_ip_network),
     IP_ROWS,
     CIDR_ROWS,
     CEL_GLOBAL("string_to_cidr", "cidr", "(string) -> net.CIDR", 30,

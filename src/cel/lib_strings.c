@@ -129,6 +129,13 @@ static struct cel_value trim(struct cel_run *run, const struct cel_value *a, uns
 
 /* ---- Search ---- */
 
+/* The public specification refuses a position behind the end, which Kubernetes takes. */
+static bool beyond(const struct cel_value *a, unsigned n)
+{
+    size_t at;
+    return n == 3 && a[2].i >= 0 && !offset_of(a[0], a[2].u, &at);
+}
+
 static struct cel_value index_of(struct cel_run *run, const struct cel_value *a,
                                  unsigned n)
 {
@@ -173,6 +180,18 @@ static struct cel_value last_index_of(struct cel_run *run, const struct cel_valu
         return cel_int(-1);
     size_t hit = find_last(cel_str(a[0]), cel_str(a[1]), from);
     return cel_int(hit == SIZE_MAX ? -1 : points_before(a[0], hit));
+}
+
+static struct cel_value index_of_latest(struct cel_run *run, const struct cel_value *a,
+                                        unsigned n)
+{
+    return beyond(a, n) ? out_of_range(run, a[2].i) : index_of(run, a, n);
+}
+
+static struct cel_value last_index_of_latest(struct cel_run *run,
+                                             const struct cel_value *a, unsigned n)
+{
+    return beyond(a, n) ? out_of_range(run, a[2].i) : last_index_of(run, a, n);
 }
 
 /* ---- Changes ---- */
@@ -345,12 +364,8 @@ static struct cel_value quote(struct cel_run *run, const struct cel_value *a, un
     CEL_MEMBER("string_char_at_int", "charAt", "(string, int) -> string", 0, char_at),   \
         CEL_MEMBER("string_index_of_string", "indexOf", "(string, string) -> int", 0,    \
                    index_of),                                                            \
-        CEL_MEMBER("string_index_of_string_int", "indexOf",                              \
-                   "(string, string, int) -> int", 0, index_of),                         \
         CEL_MEMBER("string_last_index_of_string", "lastIndexOf",                         \
                    "(string, string) -> int", 0, last_index_of),                         \
-        CEL_MEMBER("string_last_index_of_string_int", "lastIndexOf",                     \
-                   "(string, string, int) -> int", 0, last_index_of),                    \
         CEL_MEMBER("string_lower_ascii", "lowerAscii", "(string) -> string", 0,          \
                    lower_ascii),                                                         \
         CEL_MEMBER("string_replace_string_string", "replace",                            \
@@ -375,6 +390,10 @@ static struct cel_value quote(struct cel_run *run, const struct cel_value *a, un
 /* charAt to upperAscii and join came with version 0, the others with version 2. */
 static const struct cel_overload k8s_rows[] = {
     COMMON_ROWS,
+    CEL_MEMBER("string_index_of_string_int", "indexOf", "(string, string, int) -> int", 0,
+               index_of),
+    CEL_MEMBER("string_last_index_of_string_int", "lastIndexOf",
+               "(string, string, int) -> int", 0, last_index_of),
     CEL_MEMBER("string_format", "format", "(string, list(dyn)) -> string", 29,
                cel_format_frozen),
     CEL_GLOBAL("strings_quote", "strings.quote", "(string) -> string", 29, quote),
@@ -382,6 +401,10 @@ static const struct cel_overload k8s_rows[] = {
 
 static const struct cel_overload latest_rows[] = {
     COMMON_ROWS,
+    CEL_MEMBER("string_index_of_string_int", "indexOf", "(string, string, int) -> int", 0,
+               index_of_latest),
+    CEL_MEMBER("string_last_index_of_string_int", "lastIndexOf",
+               "(string, string, int) -> int", 0, last_index_of_latest),
     CEL_MEMBER("string_format", "format", "(string, list(dyn)) -> string", 0,
                cel_format_latest),
     CEL_GLOBAL("strings_quote", "strings.quote", "(string) -> string", 0, quote),

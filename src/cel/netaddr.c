@@ -337,6 +337,13 @@ bool netaddr_is_4in6(const struct cel_ip *ip)
     return ip->size == IP6_SIZE && memcmp(ip->bytes, mapped, sizeof mapped) == 0;
 }
 
+struct cel_ip netaddr_unmapped(const struct cel_ip *mapped)
+{
+    struct cel_ip ip = {.size = IP4_SIZE};
+    memcpy(ip.bytes, mapped->bytes + IP6_SIZE - IP4_SIZE, IP4_SIZE);
+    return ip;
+}
+
 bool netaddr_is_unspecified(const struct cel_ip *ip)
 {
     static const uint8_t zero[IP6_SIZE];

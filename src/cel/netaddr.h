@@ -30,6 +30,7 @@ bool netaddr_parse(struct str text, struct cel_ip *out, bool *zoned, struct err 
 bool netaddr_parse_prefix(struct str text, struct cel_cidr *out, struct err *e);
 
 bool netaddr_is_4in6(const struct cel_ip *ip); /* ::ffff:1.2.3.4 */
+struct cel_ip netaddr_unmapped(const struct cel_ip *mapped);
 bool netaddr_is_unspecified(const struct cel_ip *ip);
 bool netaddr_is_loopback(const struct cel_ip *ip);
 bool netaddr_is_multicast(const struct cel_ip *ip);

@@ -364,6 +364,8 @@ static const struct lib_row urls[] = {
 };
 
 static const struct lib_row network_latest[] = {
+    {"ip(\"::ffff:c0a8:1\") == ip(\"192.168.0.1\")", "true", COST_NONE},
+    {"isIP(\"::ffff:1.2.3.4\")", "false", COST_NONE},
     {"cidr(\"10.0.0.1/8\").isMask()", "false", COST_NONE},
     {"cidr(\"10.0.0.0/8\").isMask()", "true", COST_NONE},
     {"cidr(dyn(\"bad\"))",

@@ -183,6 +183,10 @@ static const struct lib_row format[] = {
 };
 
 static const struct lib_row strings_latest[] = {
+    {"\"abc\".indexOf(\"a\", 3)", "-1", COST_NONE},
+    {"\"abc\".indexOf(\"a\", 4)", "error: index out of range: 4", COST_NONE},
+    {"\"abc\".lastIndexOf(\"a\", 4)", "error: index out of range: 4", COST_NONE},
+    {"\"abc\".lastIndexOf(\"a\", -1)", "error: index out of range: -1", COST_NONE},
     {"\"abc\".reverse()", "\"cba\"", COST_NONE},
     {"\"日本é\".reverse()", "\"é本日\"", COST_NONE},
     {"strings.quote(\"a\\\"\\n\")", "\"\\\"a\\\\\\\"\\\\n\\\"\"", COST_NONE},
