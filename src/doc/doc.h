@@ -48,7 +48,7 @@ struct doc {
 };
 
 struct doc_member {
-    const char *key; /* NUL-terminated; equal known names share one pointer (doc_names) */
+    const char *key; /* NUL-terminated; equal keys of a source often share a pointer */
     uint32_t key_len;
     uint32_t key_pos;
     struct doc value;
@@ -98,7 +98,7 @@ struct doc *doc_append(struct arena *a, struct doc *list, struct doc item);
 struct doc *doc_set(struct arena *a, struct doc *map, const char *key, struct doc value);
 struct doc *doc_set_str(struct arena *a, struct doc *map, struct str key,
                         struct doc value);
-bool doc_remove(struct doc *map, struct str key);
+bool doc_remove(struct doc *map, struct str key);         /* all members of this key */
 struct doc doc_dup(struct arena *a, const struct doc *d); /* deep */
 
 /* ---- Sources and positions ---- */
@@ -119,9 +119,10 @@ struct doc_place {
     uint32_t line, column; /* from 1; columns count characters */
 };
 
+/* Reads the text up to there. */
 struct doc_place doc_place(const struct doc_source *src, uint32_t pos);
-/* Place of byte offset inside the text of string d: exact for plain, single-line quoted
- * and literal scalars; for folded and escaped ones the scalar's own place. */
+/* Place of byte offset inside the text of string d: exact for plain and quoted scalars of
+ * one line and for literal ones; for others the scalar's own place. */
 struct doc_place doc_place_in(const struct doc_source *src, const struct doc *d,
                               size_t offset);
 
@@ -129,29 +130,40 @@ struct doc_place doc_place_in(const struct doc_source *src, const struct doc *d,
 
 enum { DOC_MAX_DEPTH = 200 };
 
-/* One JSON value, nothing but white space after it. src->name and ->text are set by the
- * caller; text must stay alive while positions are asked for. */
+/*
+ * One JSON value, nothing but white space after it. src->name and ->text are set by the
+ * caller; text must stay alive while positions are asked for. As in encoding/json, half a
+ * surrogate pair or a byte that is no UTF-8 becomes U+FFFD.
+ */
 bool doc_read_json(struct doc_source *src, struct arena *a, struct doc *out,
                    struct err *e);
 
-/* YAML as kubectl reads it (spec 2.14): a stream of documents, anchors, merge keys, the
- * boolean and number rules of its library. Empty documents are skipped. */
+/*
+ * YAML as kubectl reads it (spec 2.14): a stream of documents, anchors, merge keys, the
+ * boolean and number rules of its library; numbers get the JSON text that it gives them.
+ * Empty documents are skipped. Stricter in two things: what kubectl would pass over in
+ * silence behind the end of a document is an error; keys that become equal as strings (1
+ * and "1") are duplicates.
+ */
 struct doc_list {
     struct doc *v;
     size_t n;
 };
 bool doc_read_yaml(struct doc_source *src, struct arena *a, struct doc_list *out,
                    struct err *e);
-/* JSON when the text starts like JSON (also several values after one another), else YAML;
- * kubectl's own rule. */
+/* JSON when the text starts with {, also several values after one another, else YAML;
+ * kubectl's own rule. As there, a text that starts like JSON but is none may still be
+ * YAML, as a whole or behind its first value. */
 bool doc_read(struct doc_source *src, struct arena *a, struct doc_list *out,
               struct err *e);
 
 /*
  * Streaming of large inputs: calls each(ctx, object) for every object of a file; the
- * items of a List (kind ending in "List", member "items") one by one, never holding more
- * than one in memory. The object lives in an arena that is reset after each call. Stops
- * when each returns false (and then returns false with the error that each set).
+ * items of a List (kind ending in "List", member "items") one by one, of JSON never
+ * holding more than one in memory. Items of a PodList that say no kind become Pods of the
+ * list's apiVersion. The object lives in an arena that is reset after each call, and so
+ * do src->dups, whose paths start at the object. Stops when each returns false (and then
+ * returns false with the error that each set).
  */
 typedef bool doc_each_fn(void *ctx, const struct doc_source *src,
                          const struct doc *object, struct err *e);
@@ -161,13 +173,13 @@ bool doc_stream(struct doc_source *src, doc_each_fn *each, void *ctx, struct err
 
 enum doc_json_flags {
     DOC_JSON_COMPACT = 0,
-    DOC_JSON_INDENT = 1, /* two or four spaces as kubectl -o json: four */
+    DOC_JSON_INDENT = 1, /* four spaces; kubectl -o json is INDENT | SORT | HTML */
     DOC_JSON_SORT = 2,   /* keys in byte order, each once: of equal ones the last */
     DOC_JSON_HTML = 4,   /* <, > and & as \u003c and so on, as Go does unless told */
 };
 void doc_write_json(const struct doc *d, unsigned flags, struct strbuf *out);
-/* Quoting as kubectl -o yaml: keys sorted, strings quoted only where they would read as
- * something else. */
+/* As kubectl -o yaml, byte for byte: keys sorted, strings quoted only where they would
+ * read as something else, long lines folded. Ends in a line feed. */
 void doc_write_yaml(const struct doc *d, struct strbuf *out);
 
 #endif

@@ -12,13 +12,14 @@
 /* Length of the JSON number that s starts with, 0 if none. */
 size_t json_number_len(struct str s);
 
-enum { JSON_KEYS = 512 };
+enum { JSON_KEYS = 256 };
 
 /* A key seen before in this read; keys repeat, so one copy serves them all. */
 struct json_key {
     const char *p;
     uint32_t n;
     uint32_t round;
+    uint64_t first, last; /* its bytes at both ends */
 };
 
 /*

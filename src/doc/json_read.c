@@ -242,17 +242,34 @@ static bool read_string(struct json_reader *r, uint32_t pos, struct str *out)
 
 /* ---- Keys ---- */
 
-static uint32_t key_slot(const char *p, size_t n)
+/* The first and the last eight bytes of a key: all of it up to sixteen. A shorter one
+ * than eight is its first. Bytes behind it may be read, but not behind the text. */
+static void key_words(struct str t, size_t i, size_t n, struct json_key *k)
 {
-    uint64_t first = 0, last = 0;
+    k->n = (uint32_t)n;
+    k->last = 0;
     if (n >= 8) {
-        first = load8(p);
-        last = load8(p + n - 8);
+        k->first = load8(t.p + i);
+        k->last = load8(t.p + i + n - 8);
+    } else if (i + 8 <= t.n) {
+        k->first = load8(t.p + i) & (((uint64_t)1 << n * 8) - 1);
     } else {
-        memcpy(&first, p, n);
+        k->first = 0;
+        for (size_t b = 0; b < n; b++)
+            k->first |= (uint64_t)(unsigned char)t.p[i + b] << b * 8;
     }
-    uint64_t h = (first ^ n) * 0x9fb21c651e98df25u + last * 0x9e3779b97f4a7c15u;
-    return (uint32_t)((h ^ h >> 32) * 0x9fb21c651e98df25u >> 55) % JSON_KEYS;
+}
+
+static uint32_t key_slot(const struct json_key *k)
+{
+    uint64_t h = (k->first ^ k->n) * 0x9fb21c651e98df25u + k->last * 0x9e3779b97f4a7c15u;
+    return (uint32_t)((h ^ h >> 32) * 0x9fb21c651e98df25u >> 40) % JSON_KEYS;
+}
+
+static bool same_key(const struct json_key *a, const struct json_key *b, const char *text)
+{
+    return a->round == b->round && a->n == b->n && a->first == b->first &&
+           a->last == b->last && (a->n <= 16 || memcmp(a->p, text, a->n) == 0);
 }
 
 static bool read_key_string(struct json_reader *r, uint32_t pos, struct str *key)
@@ -261,13 +278,15 @@ static bool read_key_string(struct json_reader *r, uint32_t pos, struct str *key
     size_t end = plain_end(t, pos + 1), n = end - pos - 1;
     if (t.p[end] == '\\' || r->index.bad_utf8)
         return read_string_slow(r, pos, key);
-    const char *p = t.p + pos + 1;
-    struct json_key *k = &r->keys[key_slot(p, n)];
-    if (k->round != r->round || k->n != n || memcmp(k->p, p, n) != 0) {
+    struct json_key want = {.round = r->round};
+    key_words(t, pos + 1, n, &want);
+    struct json_key *k = &r->keys[key_slot(&want)];
+    if (!same_key(k, &want, t.p + pos + 1)) {
         struct str copy;
         if (!read_string(r, pos, &copy))
             return false;
-        *k = (struct json_key){copy.p, (uint32_t)n, r->round};
+        want.p = copy.p;
+        *k = want;
     }
     *key = (struct str){k->p, n};
     return true;

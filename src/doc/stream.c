@@ -4,6 +4,7 @@
  * series of JSON values; when the first or second of these is broken, the rest may still
  * be YAML (JSON with a comment or a trailing comma, or objects with --- between them).
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -209,6 +210,21 @@ static void inherit(struct arena *a, const struct list_head *h, struct doc *item
         doc_set(a, item, "apiVersion", doc_make_string(a, h->api_version));
 }
 
+/* Of the duplicates in a List those of one item, their paths from there on. */
+static void select_dups(struct stream *s, const struct doc_source *list, uint32_t index)
+{
+    struct doc_source *src = s->sink.src;
+    char prefix[32];
+    size_t n = (size_t)snprintf(prefix, sizeof prefix, "items[%u].", index);
+    struct doc_dup_key *v = ARENA_ARRAY(&s->object, struct doc_dup_key, list->ndups);
+    src->dups = v;
+    src->ndups = 0;
+    for (size_t i = 0; i < list->ndups; i++)
+        if (strncmp(list->dups[i].path, prefix, n) == 0)
+            v[src->ndups++] =
+                (struct doc_dup_key){list->dups[i].path + n, list->dups[i].pos};
+}
+
 /* Shows one object, or the items of a List that was read as a whole. */
 static bool show(struct stream *s, const struct doc *d)
 {
@@ -218,9 +234,12 @@ static bool show(struct stream *s, const struct doc *d)
         s->sink.final = true;
         return s->each(s->ctx, s->sink.src, d, s->sink.err);
     }
+    struct doc_source list = *s->sink.src;
     for (uint32_t i = 0; i < items->n; i++) {
         struct doc item = items->items[i];
         inherit(&s->object, &h, &item);
+        if (list.ndups)
+            select_dups(s, &list, i);
         if (!show(s, &item))
             return false;
     }

@@ -17,24 +17,48 @@ static bool read_json(struct str text, struct arena *a, struct doc *out)
     return ok;
 }
 
-static void check_places(const struct doc *d, size_t size)
+static void check_places(const struct doc_source *src, const struct doc *d)
 {
-    FUZZ_CHECK(d->pos < size);
+    FUZZ_CHECK(d->pos < src->text.n);
+    for (uint32_t i = 0; d->type == DOC_STRING && i <= d->n && i < 64; i++)
+        FUZZ_CHECK(doc_place_in(src, d, i).line > 0);
     for (uint32_t i = 0; d->type == DOC_LIST && i < d->n; i++)
-        check_places(&d->items[i], size);
+        check_places(src, &d->items[i]);
     for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++) {
-        FUZZ_CHECK(d->members[i].key_pos < size);
-        check_places(&d->members[i].value, size);
+        FUZZ_CHECK(d->members[i].key_pos < src->text.n);
+        check_places(src, &d->members[i].value);
     }
+}
+
+/* The objects of a stream are whole trees with places. */
+static bool see(void *ctx, const struct doc_source *src, const struct doc *object,
+                struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    doc_write_json(object, DOC_JSON_SORT, &b);
+    FUZZ_CHECK(b.n > 0);
+    strbuf_release(&b);
+    return true;
+}
+
+static void check_stream(struct str text)
+{
+    struct doc_source src = {.name = "-", .text = text};
+    struct err e = ERR_INIT;
+    bool ok = doc_stream(&src, see, NULL, &e);
+    FUZZ_CHECK(ok == (e.code == ERR_NONE));
+    err_release(&e);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a;
     struct doc d;
+    struct doc_source src = {.name = "-", .text = {(const char *)data, size}};
     arena_init(&a);
-    if (read_json((struct str){(const char *)data, size}, &a, &d)) {
-        check_places(&d, size);
+    check_stream(src.text);
+    if (read_json(src.text, &a, &d)) {
+        check_places(&src, &d);
         static const unsigned flags[] = {DOC_JSON_COMPACT, DOC_JSON_INDENT,
                                          DOC_JSON_SORT};
         for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {

@@ -43,13 +43,26 @@ static void check_json(const struct doc *d, struct arena *a)
     strbuf_release(&b);
 }
 
+static void check_places(const struct doc_source *src, const struct doc *d, int depth)
+{
+    FUZZ_CHECK(d->pos <= src->text.n && depth <= DOC_MAX_DEPTH);
+    for (uint32_t i = 0; d->type == DOC_STRING && i <= d->n && i < 16; i++)
+        FUZZ_CHECK(doc_place_in(src, d, i).line > 0);
+    for (uint32_t i = 0; d->type == DOC_LIST && i < d->n; i++)
+        check_places(src, &d->items[i], depth + 1);
+    for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++)
+        check_places(src, &d->members[i].value, depth + 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a;
     struct doc_list docs;
+    struct doc_source src = {.name = "-", .text = {(const char *)data, size}};
     arena_init(&a);
-    if (read_yaml((struct str){(const char *)data, size}, &a, &docs))
+    if (read_yaml(src.text, &a, &docs))
         for (size_t i = 0; i < docs.n; i++) {
+            check_places(&src, &docs.v[i], 0);
             check_yaml(&docs.v[i], &a);
             check_json(&docs.v[i], &a);
         }

@@ -102,6 +102,8 @@ static void test_lists(void **state)
         /* Paths of duplicates start at the item. */
         {"{\"kind\":\"List\",\"items\":[{\"a\":{\"b\":1,\"b\":2}},{\"c\":1}]}",
          "{\"a\":{\"b\":1,\"b\":2}}[a.b@36] {\"c\":1}"},
+        {"kind: List\nitems:\n- a: 1\n  a: 2\n- b: {c: 1, c: 2}\n- d: 1\n",
+         "{\"a\":1,\"a\":2}[a@27] {\"b\":{\"c\":1,\"c\":2}}[b.c@44] {\"d\":1}"},
     };
     check_rows(rows, UNIT_COUNT(rows));
 }
