@@ -40,7 +40,7 @@ static bool key_equal(struct cel_value a, struct cel_value b)
         return false;
     switch (a.kind) {
     case CEL_STRING:
-        return str_eq(cel_str(a), cel_str(b));
+        return cel_text_equal(a, b);
     case CEL_INT:
     case CEL_UINT:
         return a.u == b.u;

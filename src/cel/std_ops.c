@@ -40,6 +40,7 @@ static struct cel_value add_strings(struct cel_run *run, struct cel_value a,
     v.s = p;
     v.len = (uint32_t)n;
     v.aux = a.aux & b.aux;
+    v.aux2 = 0;
     return v;
 }
 

@@ -255,7 +255,7 @@ static struct cel_value equal_same(struct cel_run *run, struct cel_value a,
         return cel_bool(a.b == b.b);
     case CEL_STRING:
     case CEL_BYTES:
-        return cel_bool(str_eq(cel_str(a), cel_str(b)));
+        return cel_bool(cel_text_equal(a, b));
     case CEL_TIMESTAMP:
         return cel_bool(equal_timestamps(a, b));
     case CEL_LIST:
@@ -342,6 +342,7 @@ struct cel_value cel_string_marked(struct str s)
     struct cel_value v = cel_string(s);
     if (utf8_count(s) == s.n) /* malformed bytes count each, which is as good */
         v.aux = CEL_STRING_ASCII;
+    v.aux2 = (uint16_t)(str_hash(s) >> 48) | 1; /* 0 is no mark */
     return v;
 }
 

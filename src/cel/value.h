@@ -145,8 +145,15 @@ static inline struct cel_value cel_string(struct str s)
 {
     return (struct cel_value){.kind = CEL_STRING, .len = (uint32_t)s.n, .s = s.p};
 }
-/* As cel_string, with the ASCII mark if it is: for strings whose size is asked often. */
+/* As cel_string, with the ASCII mark if it is, and with a mark in aux2 that other texts
+ * mostly do not have: for strings whose size is asked and that are compared often. Then
+ * two that differ are told apart without a look at their bytes. */
 struct cel_value cel_string_marked(struct str s);
+static inline bool cel_text_equal(struct cel_value a, struct cel_value b)
+{
+    return a.len == b.len && (a.aux2 == b.aux2 || a.aux2 == 0 || b.aux2 == 0) &&
+           (a.len == 0 || a.s == b.s || memcmp(a.s, b.s, a.len) == 0);
+}
 static inline struct cel_value cel_bytes(struct str s)
 {
     return (struct cel_value){.kind = CEL_BYTES, .len = (uint32_t)s.n, .s = s.p};

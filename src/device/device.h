@@ -80,6 +80,7 @@ struct device_capacity {
  */
 struct device_facts {
     struct str driver;
+    struct cel_value driver_value;
     const uint32_t *attr_ids; /* ascending */
     const struct cel_value *attr_values;
     const uint32_t *capacity_ids;    /* ascending; value i is capacities[i].value */

@@ -123,7 +123,7 @@ static struct cel_value item_value(const struct device_attr_value *v, uint32_t i
     case DEVICE_ATTR_BOOLS:
         return cel_bool(v->bools[i]);
     case DEVICE_ATTR_STRINGS:
-        return cel_string(v->strings[i]);
+        return cel_string_marked(v->strings[i]);
     default:
         return semver_value(&v->versions[i]);
     }
@@ -147,7 +147,7 @@ static struct cel_value attr_value(const struct device_attr_value *v, struct are
     case DEVICE_ATTR_BOOL:
         return cel_bool(v->b);
     case DEVICE_ATTR_STRING:
-        return cel_string(v->s);
+        return cel_string_marked(v->s);
     case DEVICE_ATTR_VERSION:
         return v->bad ? cel_null() : semver_value(v->versions);
     default:
@@ -185,6 +185,7 @@ void device_facts_make(struct device_facts *out, struct device_names *names,
     for (uint32_t i = 0; i < ncapacities; i++)
         capacities[i].id = device_name_id(names, driver, capacities[i].name);
     *out = (struct device_facts){.driver = driver,
+                                 .driver_value = cel_string_marked(driver),
                                  .attrs = attrs,
                                  .capacities = capacities,
                                  .allow_multiple = allow_multiple,

@@ -201,7 +201,7 @@ static struct cel_value load_common(const struct device_binding *b, int slot,
 {
     switch (slot_kind(slot)) {
     case SLOT_DRIVER:
-        return cel_string(b->facts->driver);
+        return b->facts->driver_value;
     case SLOT_MULTIPLE:
         return cel_bool(b->facts->allow_multiple);
     case SLOT_ATTRS:
