@@ -42,6 +42,9 @@ struct doc build_list(struct build *b, size_t from, uint32_t pos);
 struct doc build_map(struct build *b, size_t from, uint32_t pos,
                      const struct build_frame *up);
 
+/* By key; members of one array that have the same key stay in their order. */
+void build_sort_members(const struct doc_member **v, size_t n);
+
 /* Hands out the duplicate keys in source order, copied into the arena. */
 void build_dups(struct build *b, struct doc_source *src);
 

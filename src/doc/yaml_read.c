@@ -276,23 +276,33 @@ static bool is_merge_key(const yaml_event_t *ev)
            (tag && strcmp(tag, "tag:yaml.org,2002:merge") == 0);
 }
 
-/* Of a merged member and another of the same key the later one stays. Two written keys
- * both stay: that is a duplicate to report. */
+/* Of members with the same key the last one stays, and each other one that was written
+ * if the last one was: these are duplicates to report. */
+static void settle_key(struct doc_member **v, size_t n)
+{
+    const struct doc_member *last = v[n - 1];
+    for (size_t i = 0; i + 1 < n; i++)
+        if (v[i]->value.spare == MERGED || last->value.spare == MERGED)
+            v[i]->key = NULL;
+}
+
 static void settle_merges(struct build *b, size_t from)
 {
-    struct strmap last = STRMAP_INIT;
-    bool made;
-    for (size_t i = from; i < b->npending; i++)
-        strmap_put(&last, doc_key(&b->pending[i]), &made)->value.u = i;
-    size_t kept = from;
-    for (size_t i = from; i < b->npending; i++) {
-        struct doc_member *m = &b->pending[i];
-        uint64_t other = strmap_find(&last, doc_key(m))->value.u;
-        if (other != i && (m->value.spare | b->pending[other].value.spare) == MERGED)
-            continue;
-        b->pending[kept++] = *m;
+    size_t n = b->npending - from, kept = from;
+    struct doc_member **v = mem_array(n, sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        v[i] = &b->pending[from + i];
+    build_sort_members((const struct doc_member **)v, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        end = i + 1;
+        while (end < n && str_eq(doc_key(v[end]), doc_key(v[i])))
+            end++;
+        settle_key(v + i, end - i);
     }
-    strmap_release(&last);
+    free(v);
+    for (size_t i = from; i < b->npending; i++)
+        if (b->pending[i].key)
+            b->pending[kept++] = b->pending[i];
     b->npending = kept;
     for (size_t i = from; i < kept; i++)
         b->pending[i].value.spare = 0;
