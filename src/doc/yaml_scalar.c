@@ -55,7 +55,7 @@ static const struct word {
 
 static bool resolve_word(struct str s, struct yaml_value *v)
 {
-    if (s.n > 5)
+    if (s.n > 5 || (s.n && !strchr("~yYnNtTfFoO.+-", s.p[0])))
         return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_is(s, words[i].text)) {
