@@ -203,6 +203,7 @@ static struct cel_value change_case(struct cel_run *run, struct cel_value v, cha
     for (uint32_t i = 0; i < v.len; i++)
         p[i] = v.s[i] >= first && v.s[i] < first + 26 ? (char)(v.s[i] ^ 0x20) : v.s[i];
     v.s = p;
+    v.aux2 = 0;
     return v;
 }
 
@@ -333,6 +334,7 @@ static struct cel_value reverse(struct cel_run *run, const struct cel_value *a,
     }
     struct cel_value v = a[0];
     v.s = p;
+    v.aux2 = 0;
     return v;
 }
 

@@ -147,7 +147,8 @@ static inline struct cel_value cel_string(struct str s)
 }
 /* As cel_string, with the ASCII mark if it is, and with a mark in aux2 that other texts
  * mostly do not have: for strings whose size is asked and that are compared often. Then
- * two that differ are told apart without a look at their bytes. */
+ * two that differ are told apart without a look at their bytes. Whoever makes a new text
+ * from a copy of a value sets its aux2 to 0. */
 struct cel_value cel_string_marked(struct str s);
 static inline bool cel_text_equal(struct cel_value a, struct cel_value b)
 {
