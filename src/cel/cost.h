@@ -27,8 +27,11 @@ static inline uint64_t cel_cost_equal(struct cel_value a, struct cel_value b)
 {
     if (a.kind >= CEL_QUANTITY)
         return 1;
-    bool sized = a.kind >= CEL_STRING || b.kind >= CEL_STRING;
-    return sized ? cel_cost_smaller(a, b) : 1;
+    if (a.kind < CEL_STRING && b.kind < CEL_STRING)
+        return 1;
+    if (a.kind == CEL_STRING && b.kind == CEL_STRING && a.aux & b.aux & CEL_STRING_ASCII)
+        return cel_cost_tenth(a.len < b.len ? a.len : b.len);
+    return cel_cost_smaller(a, b);
 }
 
 cel_cost_fn cel_cost_row_equal, cel_cost_row_smaller, cel_cost_row_concat,

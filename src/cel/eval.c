@@ -147,7 +147,7 @@ struct cel_value cel_code_or_value(const struct cel_node *n, struct cel_frame *f
 
 /* ---- Literals ---- */
 
-enum { LIST_COST = 10, MAP_COST = 30, STRUCT_COST = 40 };
+enum { MAP_COST = 30, STRUCT_COST = 40 };
 
 static struct cel_value not_optional(struct cel_frame *f, const char *what,
                                      struct cel_value v)
@@ -183,7 +183,7 @@ static struct cel_value build_list(const struct cel_node *n, struct cel_frame *f
 struct cel_value cel_code_list(const struct cel_node *n, struct cel_frame *f)
 {
     struct cel_value v = build_list(n, f);
-    return cel_is_fatal(v) ? v : cel_charge(f, LIST_COST, v);
+    return cel_is_fatal(v) ? v : cel_charge(f, CEL_LIST_COST, v);
 }
 
 static bool is_plain_key(struct cel_value k)

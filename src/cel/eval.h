@@ -5,6 +5,8 @@
 
 #include "cel/plan.h"
 
+enum { CEL_LIST_COST = 10 }; /* of a literal, besides its parts */
+
 /* Counts an iteration; false when the caller of cel_eval wants to stop. */
 bool cel_poll(struct cel_frame *f);
 struct cel_value cel_interrupted(void);

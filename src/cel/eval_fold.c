@@ -137,42 +137,71 @@ struct cel_value cel_code_bind(const struct cel_node *n, struct cel_frame *f)
 
 /* ---- Accumulators that grow in place ---- */
 
-/* A list whose items have room for 1 << (aux - 1) items; only code_append makes one, and
- * only its own accumulator comes back to it. */
-static struct cel_value push(struct cel_frame *f, struct cel_value list,
-                             struct cel_value item)
+/* A list with room for 1 << (aux - 1) items; only cel_code_append makes one, and only its
+ * own accumulator comes back to it. */
+static struct cel_value roomy(const struct cel_value *items, uint32_t n, unsigned aux)
 {
-    uint32_t cap = list.aux ? UINT32_C(1) << (list.aux - 1) : 0;
-    struct cel_value *items = (struct cel_value *)list.items;
-    if (list.len >= cap) {
-        uint8_t grown = list.aux ? list.aux + 1 : 3;
-        while (UINT32_C(1) << (grown - 1) <= list.len)
-            grown++;
-        items = arena_alloc(&f->run->arena, (sizeof *items) << (grown - 1));
-        if (list.len != 0)
-            memcpy(items, list.items, list.len * sizeof *items);
-        list.items = items;
-        list.aux = grown;
-    }
-    items[list.len++] = item;
-    return list;
+    return (struct cel_value){
+        .kind = CEL_LIST, .aux = (uint8_t)aux, .len = n, .items = items};
 }
 
-/* accu + [item]: 1 for accu, the literal's own cost, 1 for the sum. */
+static __attribute__((noinline)) struct cel_value grow(struct cel_frame *f,
+                                                       struct cel_value list)
+{
+    unsigned aux = list.aux ? list.aux + 1u : 3;
+    while (UINT32_C(1) << (aux - 1) <= list.len)
+        aux++;
+    struct cel_value *items = arena_alloc(&f->run->arena, (sizeof *items) << (aux - 1));
+    if (list.len != 0)
+        memcpy(items, list.items, list.len * sizeof *items);
+    return roomy(items, list.len, aux);
+}
+
+static inline struct cel_value push(struct cel_frame *f, struct cel_value list,
+                                    struct cel_value item)
+{
+    if (list.aux == 0 || list.len >= UINT32_C(1) << (list.aux - 1))
+        list = grow(f, list);
+    ((struct cel_value *)list.items)[list.len] = item;
+    return roomy(list.items, list.len + 1, list.aux);
+}
+
+static struct cel_value push_all(struct cel_frame *f, struct cel_value accu,
+                                 struct cel_value more)
+{
+    for (uint32_t i = 0; i < more.len; i++)
+        accu = push(f, accu, more.items[i]);
+    return accu;
+}
+
+/* accu + [item], where the item is all there is of the literal. */
+static struct cel_value append_item(const struct cel_node *n, struct cel_frame *f,
+                                    struct cel_value accu)
+{
+    struct cel_value item = cel_exec(n->op2.b, f);
+    if (cel_is_fatal(item))
+        return item;
+    item = cel_charge(f, CEL_LIST_COST, item);
+    if (accu.kind == CEL_ERROR || item.kind == CEL_ERROR)
+        return cel_is_fatal(item)
+                   ? item
+                   : cel_charge(f, 1, accu.kind == CEL_ERROR ? accu : item);
+    return cel_charge(f, 1, push(f, accu, item));
+}
+
+/* accu + [...]: 1 for accu, the literal's own cost, 1 for the sum. */
 struct cel_value cel_code_append(const struct cel_node *n, struct cel_frame *f)
 {
     struct cel_value accu = cel_exec(n->op2.a, f);
     if (cel_is_fatal(accu))
         return accu;
-    struct cel_value item = cel_exec(n->op2.b, f);
-    if (cel_is_fatal(item))
-        return item;
-    if (accu.kind == CEL_LIST && item.kind == CEL_LIST) {
-        for (uint32_t i = 0; i < item.len; i++)
-            accu = push(f, accu, item.items[i]);
-    } else if (accu.kind != CEL_ERROR) {
-        accu = item.kind == CEL_ERROR ? item : cel_no_overload(f->run);
-    }
+    if (n->flag)
+        return append_item(n, f, accu);
+    struct cel_value more = cel_exec(n->op2.b, f);
+    if (cel_is_fatal(more))
+        return more;
+    if (accu.kind != CEL_ERROR)
+        accu = more.kind == CEL_ERROR ? more : push_all(f, accu, more);
     return cel_charge(f, 1, accu);
 }
 

@@ -10,102 +10,106 @@
 #include "cel/regex.h"
 #include "cel/std.h"
 
-struct operands {
-    struct cel_value v[2];
-};
-
-/* False when the evaluation is over; then v[0] is the result. */
-static inline bool load_operands(const struct cel_node *n, struct cel_frame *f,
-                                 struct operands *o)
+/* The way of the function itself. Out of line and by value, as equal_slow: so the short
+ * ways keep their operands in registers. */
+static __attribute__((noinline)) struct cel_value slow(const struct cel_node *n,
+                                                       struct cel_frame *f,
+                                                       struct cel_value a,
+                                                       struct cel_value b)
 {
-    o->v[0] = cel_exec(n->op2.a, f);
-    if (cel_is_fatal(o->v[0]))
-        return false;
-    o->v[1] = cel_exec(n->op2.b, f);
-    if (!cel_is_fatal(o->v[1]))
-        return true;
-    o->v[0] = o->v[1];
-    return false;
-}
-
-static struct cel_value first_error(const struct operands *o)
-{
-    return o->v[0].kind == CEL_ERROR ? o->v[0] : o->v[1];
-}
-
-static inline bool has_error(const struct operands *o)
-{
-    return o->v[0].kind == CEL_ERROR || o->v[1].kind == CEL_ERROR;
-}
-
-static inline struct cel_value charge_row(const struct cel_node *n, struct cel_frame *f,
-                                          const struct operands *o,
-                                          struct cel_value result)
-{
-    uint64_t cost = n->op2.cost ? n->op2.cost(o->v, 2, result) : 1;
-    return cel_charge(f, cost, result);
-}
-
-/* The way of the function itself. */
-static struct cel_value slow(const struct cel_node *n, struct cel_frame *f,
-                             const struct operands *o)
-{
-    struct cel_value v = has_error(o) ? first_error(o) : n->op2.fn(f->run, o->v, 2);
-    return charge_row(n, f, o, v);
+    struct cel_value args[2] = {a, b}, v;
+    if (a.kind == CEL_ERROR || b.kind == CEL_ERROR)
+        v = a.kind == CEL_ERROR ? a : b;
+    else
+        v = n->op2.fn(f->run, args, 2);
+    return cel_charge(f, n->op2.cost ? n->op2.cost(args, 2, v) : 1, v);
 }
 
 /* ---- Equality ---- */
 
-static inline struct cel_value equal(struct cel_frame *f, const struct operands *o)
+static inline uint64_t word_at(const char *p)
 {
-    struct cel_value a = o->v[0], b = o->v[1];
-    if (a.kind == b.kind) {
-        if (a.kind == CEL_STRING)
-            return cel_bool(a.len == b.len && memcmp(a.s, b.s, a.len) == 0);
-        if (a.kind == CEL_INT)
-            return cel_bool(a.i == b.i);
-        if (a.kind == CEL_BOOL)
-            return cel_bool(a.b == b.b);
+    uint64_t w;
+    memcpy(&w, p, sizeof w);
+    return w;
+}
+
+static inline uint32_t half_at(const char *p)
+{
+    uint32_t w;
+    memcpy(&w, p, sizeof w);
+    return w;
+}
+
+/* Texts of one length, most of them short: two words that may overlap decide. */
+static inline bool same_bytes(const char *a, const char *b, size_t n)
+{
+    if (n < 4 || n > 16)
+        return memcmp(a, b, n) == 0;
+    if (n < 8)
+        return half_at(a) == half_at(b) && half_at(a + n - 4) == half_at(b + n - 4);
+    return ((word_at(a) ^ word_at(b)) | (word_at(a + n - 8) ^ word_at(b + n - 8))) == 0;
+}
+
+/* An == that fails is a != that holds, unless an operand is an error. */
+static __attribute__((noinline)) struct cel_value equal_slow(const struct cel_node *n,
+                                                             struct cel_frame *f,
+                                                             struct cel_value a,
+                                                             struct cel_value b)
+{
+    bool not = n->op == CEL_OP_NE;
+    struct cel_value v = cel_equal(f->run, a, b);
+    if (not &&a.kind != CEL_ERROR && b.kind != CEL_ERROR)
+        v = cel_bool(v.kind != CEL_BOOL || !v.b);
+    return cel_charge(f, not ? cel_cost_smaller(a, b) : cel_cost_equal(a, b), v);
+}
+
+static inline __attribute__((always_inline)) struct cel_value
+equality(const struct cel_node *n, struct cel_frame *f, bool not )
+{
+    struct cel_value a = cel_exec(n->op2.a, f);
+    if (__builtin_expect(cel_is_fatal(a), 0))
+        return a;
+    struct cel_value b = cel_exec(n->op2.b, f);
+    if (a.kind == CEL_STRING && b.kind == CEL_STRING &&
+        (a.aux & b.aux & CEL_STRING_ASCII)) {
+        uint32_t len = a.len < b.len ? a.len : b.len;
+        bool same = a.len == b.len && same_bytes(a.s, b.s, len);
+        return cel_charge(f, cel_cost_tenth(len), cel_bool(same != not ));
     }
-    return cel_equal(f->run, a, b);
+    if (a.kind == CEL_INT && b.kind == CEL_INT)
+        return cel_charge(f, 1, cel_bool((a.i == b.i) != not ));
+    return cel_is_fatal(b) ? b : equal_slow(n, f, a, b);
 }
 
 struct cel_value cel_code_eq(const struct cel_node *n, struct cel_frame *f)
 {
-    struct operands o;
-    if (!load_operands(n, f, &o))
-        return o.v[0];
-    struct cel_value v = equal(f, &o);
-    return cel_charge(f, cel_cost_equal(o.v[0], o.v[1]), v);
+    return equality(n, f, false);
 }
 
-/* An == that fails is a != that holds, unless an operand is an error. */
 struct cel_value cel_code_ne(const struct cel_node *n, struct cel_frame *f)
 {
-    struct operands o;
-    if (!load_operands(n, f, &o))
-        return o.v[0];
-    struct cel_value v;
-    if (has_error(&o)) {
-        v = first_error(&o);
-    } else {
-        v = equal(f, &o);
-        v = cel_bool(v.kind != CEL_BOOL || !v.b);
-    }
-    return cel_charge(f, cel_cost_smaller(o.v[0], o.v[1]), v);
+    return equality(n, f, true);
 }
 
 /* ---- Order and arithmetic ---- */
 
+/* Evaluates both operands; leaves if the evaluation is over. */
+#define LOAD_OPERANDS(n, f, a, b)                                                        \
+    struct cel_value a = cel_exec((n)->op2.a, f);                                        \
+    if (__builtin_expect(cel_is_fatal(a), 0))                                            \
+        return a;                                                                        \
+    struct cel_value b = cel_exec((n)->op2.b, f);                                        \
+    if (__builtin_expect(cel_is_fatal(b), 0))                                            \
+    return b
+
 #define COMPARISON(name, op)                                                             \
     struct cel_value cel_code_##name(const struct cel_node *n, struct cel_frame *f)      \
     {                                                                                    \
-        struct operands o;                                                               \
-        if (!load_operands(n, f, &o))                                                    \
-            return o.v[0];                                                               \
-        if (o.v[0].kind == CEL_INT && o.v[1].kind == CEL_INT)                            \
-            return cel_charge(f, 1, cel_bool(o.v[0].i op o.v[1].i));                     \
-        return slow(n, f, &o);                                                           \
+        LOAD_OPERANDS(n, f, a, b);                                                       \
+        if (a.kind == CEL_INT && b.kind == CEL_INT)                                      \
+            return cel_charge(f, 1, cel_bool(a.i op b.i));                               \
+        return slow(n, f, a, b);                                                         \
     }
 
 COMPARISON(lt, <)
@@ -115,38 +119,31 @@ COMPARISON(ge, >=)
 
 struct cel_value cel_code_add(const struct cel_node *n, struct cel_frame *f)
 {
-    struct operands o;
     int64_t sum;
-    if (!load_operands(n, f, &o))
-        return o.v[0];
-    if (o.v[0].kind == CEL_INT && o.v[1].kind == CEL_INT &&
-        !__builtin_add_overflow(o.v[0].i, o.v[1].i, &sum))
+    LOAD_OPERANDS(n, f, a, b);
+    if (a.kind == CEL_INT && b.kind == CEL_INT && !__builtin_add_overflow(a.i, b.i, &sum))
         return cel_charge(f, 1, cel_int(sum));
-    return slow(n, f, &o);
+    return slow(n, f, a, b);
 }
 
 struct cel_value cel_code_sub(const struct cel_node *n, struct cel_frame *f)
 {
-    struct operands o;
     int64_t difference;
-    if (!load_operands(n, f, &o))
-        return o.v[0];
-    if (o.v[0].kind == CEL_INT && o.v[1].kind == CEL_INT &&
-        !__builtin_sub_overflow(o.v[0].i, o.v[1].i, &difference))
+    LOAD_OPERANDS(n, f, a, b);
+    if (a.kind == CEL_INT && b.kind == CEL_INT &&
+        !__builtin_sub_overflow(a.i, b.i, &difference))
         return cel_charge(f, 1, cel_int(difference));
-    return slow(n, f, &o);
+    return slow(n, f, a, b);
 }
 
 struct cel_value cel_code_not(const struct cel_node *n, struct cel_frame *f)
 {
     struct cel_value v = cel_exec(n->op2.a, f);
     if (v.kind == CEL_BOOL)
-        v.b = !v.b;
-    else if (v.kind != CEL_ERROR)
-        v = cel_no_overload(f->run);
-    else if (cel_is_fatal(v))
+        return cel_charge(f, 1, cel_bool(!v.b));
+    if (cel_is_fatal(v))
         return v;
-    return cel_charge(f, 1, v);
+    return cel_charge(f, 1, v.kind == CEL_ERROR ? v : cel_no_overload(f->run));
 }
 
 struct cel_value cel_code_not_false(const struct cel_node *n, struct cel_frame *f)
@@ -161,10 +158,8 @@ struct cel_value cel_code_not_false(const struct cel_node *n, struct cel_frame *
 
 struct cel_value cel_code_in(const struct cel_node *n, struct cel_frame *f)
 {
-    struct operands o;
-    if (!load_operands(n, f, &o))
-        return o.v[0];
-    return slow(n, f, &o);
+    LOAD_OPERANDS(n, f, a, b);
+    return slow(n, f, a, b);
 }
 
 /* `x in [constants]`; costs nothing itself. */
@@ -176,12 +171,11 @@ struct cel_value cel_code_in_set(const struct cel_node *n, struct cel_frame *f)
     return cel_bool(cel_map_find(n->set.set, v) != NULL);
 }
 
+/* contains, startsWith, endsWith */
 struct cel_value cel_code_text_test(const struct cel_node *n, struct cel_frame *f)
 {
-    struct operands o;
-    if (!load_operands(n, f, &o))
-        return o.v[0];
-    return slow(n, f, &o);
+    LOAD_OPERANDS(n, f, a, b);
+    return slow(n, f, a, b);
 }
 
 /* ---- Calls ---- */

@@ -174,7 +174,7 @@ enum cel_op {
     CEL_OP_FOLD,
     CEL_OP_ALL,    /* flag: exists */
     CEL_OP_BIND,   /* a comprehension over an empty list */
-    CEL_OP_APPEND, /* accumulator + [a], in place */
+    CEL_OP_APPEND, /* accumulator + [...], in place; flag: b is the literal's only item */
     CEL_OP_INSERT, /* cel.@mapInsert(accumulator, ...), in place; flag: with a whole map
                     */
     CEL_OP_BLOCK,

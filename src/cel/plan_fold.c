@@ -133,8 +133,12 @@ static struct cel_node *plan_append(struct planner *pl, const struct cel_ast *st
 {
     struct cel_node *n = cel_plan_node(pl, CEL_OP_APPEND, step->id);
     n->op2.a = cel_plan(pl, step->call.args[0]);
-    n->op2.b = cel_plan(pl, step->call.args[1]);
-    return n->op2.a != NULL && n->op2.b != NULL ? n : NULL;
+    struct cel_node *list = cel_plan(pl, step->call.args[1]);
+    if (n->op2.a == NULL || list == NULL)
+        return NULL;
+    n->flag = list->op == CEL_OP_LIST && list->many.n == 1 && list->many.optional == NULL;
+    n->op2.b = n->flag ? list->many.items[0] : list;
+    return n;
 }
 
 static struct cel_node *plan_insert(struct planner *pl, const struct cel_ast *step)
