@@ -52,6 +52,8 @@ static const char *renamed(struct str name, const char *const (*table)[2], size_
 #define RENAMED(name, table) renamed((name), (table), sizeof(table) / sizeof *(table))
 
 static void write_type(const struct tp_message *m, struct strbuf *out);
+/* The type of a message that is a value of the language, else its own name. */
+static struct str message_type(struct str name);
 
 static void write_list(const struct tp_message *m, struct strbuf *out)
 {
@@ -106,7 +108,7 @@ static void write_type(const struct tp_message *m, struct strbuf *out)
     else if (str_is(f->name, "null"))
         strbuf_adds(out, "null_type");
     else if (str_is(f->name, "message_type"))
-        strbuf_addstr(out, f->text);
+        strbuf_addstr(out, message_type(f->text));
     else if (str_is(f->name, "type")) {
         strbuf_adds(out, "type(");
         write_type(f->message, out);
@@ -170,25 +172,166 @@ static bool read_map_value(const struct tp_message *m, struct arena *a,
     return true;
 }
 
-/* google.protobuf.Duration and Timestamp; other messages are none of ours. */
-static bool read_object(const struct tp_message *m, struct cel_value *out)
+/* The messages that are values of the language; others are none of ours. */
+typedef bool message_fn(const struct tp_message *m, struct arena *a,
+                        struct cel_value *out);
+
+static int64_t int_field(const struct tp_message *m, const char *name)
+{
+    struct str s = tp_text(m, name);
+    return s.n ? strtoll(s.p, NULL, 10) : 0;
+}
+
+static bool read_duration(const struct tp_message *m, struct arena *a,
+                          struct cel_value *out)
+{
+    *out = cel_duration(int_field(m, "seconds") * 1000000000 + int_field(m, "nanos"));
+    return true;
+}
+
+static bool read_timestamp(const struct tp_message *m, struct arena *a,
+                           struct cel_value *out)
+{
+    *out = cel_timestamp(int_field(m, "seconds"), (uint32_t)int_field(m, "nanos"));
+    return true;
+}
+
+static bool read_bool(const struct tp_message *m, struct arena *a, struct cel_value *out)
+{
+    *out = cel_bool(tp_flag(m, "value"));
+    return true;
+}
+
+static bool read_int(const struct tp_message *m, struct arena *a, struct cel_value *out)
+{
+    *out = cel_int(int_field(m, "value"));
+    return true;
+}
+
+static bool read_uint(const struct tp_message *m, struct arena *a, struct cel_value *out)
+{
+    struct str s = tp_text(m, "value");
+    *out = cel_uint(s.n ? strtoull(s.p, NULL, 10) : 0);
+    return true;
+}
+
+static bool read_number(const struct tp_message *m, struct arena *a,
+                        struct cel_value *out)
+{
+    struct str s = tp_text(m, "value");
+    *out = cel_double(s.n ? read_double(s) : 0);
+    return true;
+}
+
+static bool read_string(const struct tp_message *m, struct arena *a,
+                        struct cel_value *out)
+{
+    *out = cel_string(tp_text(m, "value"));
+    return true;
+}
+
+static bool read_bytes(const struct tp_message *m, struct arena *a, struct cel_value *out)
+{
+    *out = cel_bytes(tp_text(m, "value"));
+    return true;
+}
+
+static bool read_json(const struct tp_message *m, struct arena *a, struct cel_value *out);
+
+static bool read_json_list(const struct tp_message *m, struct arena *a,
+                           struct cel_value *out)
+{
+    uint32_t n = 0;
+    tp_each(m, "values", f) n++;
+    struct cel_value *items = ARENA_ARRAY(a, struct cel_value, n);
+    n = 0;
+    tp_each(m, "values", f) read_json(f->message, a, &items[n++]);
+    *out = cel_list(items, n);
+    return true;
+}
+
+static bool read_json_struct(const struct tp_message *m, struct arena *a,
+                             struct cel_value *out)
+{
+    uint32_t n = 0;
+    tp_each(m, "fields", f) n++;
+    struct cel_map *map = ARENA_NEW(a, struct cel_map);
+    map->entries = ARENA_ARRAY(a, struct cel_entry, n);
+    tp_each(m, "fields", f)
+    {
+        struct cel_entry *entry = &map->entries[map->n++];
+        entry->key = cel_string(tp_text(f->message, "key"));
+        read_json(tp_message(f->message, "value"), a, &entry->value);
+    }
+    *out = cel_map_value(map);
+    return true;
+}
+
+static bool read_json(const struct tp_message *m, struct arena *a, struct cel_value *out)
 {
     const struct tp_field *f = m ? m->first : NULL;
-    if (!f)
-        return false;
-    int64_t seconds = 0, nanos = 0;
-    struct str s = tp_text(f->message, "seconds"), n = tp_text(f->message, "nanos");
-    if (s.n)
-        seconds = strtoll(s.p, NULL, 10);
-    if (n.n)
-        nanos = strtoll(n.p, NULL, 10);
-    if (str_ends(f->name, STR("google.protobuf.Duration")))
-        *out = cel_duration(seconds * 1000000000 + nanos);
-    else if (str_ends(f->name, STR("google.protobuf.Timestamp")))
-        *out = cel_timestamp(seconds, (uint32_t)nanos);
+    *out = cel_null();
+    if (!f || str_is(f->name, "null_value"))
+        return true;
+    if (str_is(f->name, "struct_value"))
+        return read_json_struct(f->message, a, out);
+    if (str_is(f->name, "list_value"))
+        return read_json_list(f->message, a, out);
+    if (str_is(f->name, "number_value"))
+        *out = cel_double(read_double(f->text));
+    else if (str_is(f->name, "string_value"))
+        *out = cel_string(f->text);
     else
-        return false;
+        *out = cel_bool(str_is(f->text, "true"));
     return true;
+}
+
+static const struct {
+    const char *name;
+    const char *type; /* as cel_type_parse reads it */
+    message_fn *read;
+} messages[] = {
+    {"google.protobuf.BoolValue", "wrapper(bool)", read_bool},
+    {"google.protobuf.BytesValue", "wrapper(bytes)", read_bytes},
+    {"google.protobuf.DoubleValue", "wrapper(double)", read_number},
+    {"google.protobuf.Duration", "google.protobuf.Duration", read_duration},
+    {"google.protobuf.FloatValue", "wrapper(double)", read_number},
+    {"google.protobuf.Int32Value", "wrapper(int)", read_int},
+    {"google.protobuf.Int64Value", "wrapper(int)", read_int},
+    {"google.protobuf.ListValue", "list(dyn)", read_json_list},
+    {"google.protobuf.StringValue", "wrapper(string)", read_string},
+    {"google.protobuf.Struct", "map(string, dyn)", read_json_struct},
+    {"google.protobuf.Timestamp", "google.protobuf.Timestamp", read_timestamp},
+    {"google.protobuf.UInt32Value", "wrapper(uint)", read_uint},
+    {"google.protobuf.UInt64Value", "wrapper(uint)", read_uint},
+    {"google.protobuf.Value", "dyn", read_json},
+};
+
+enum { MESSAGES = sizeof messages / sizeof *messages };
+
+/* name may be a URL that ends with "/" and the name. */
+static size_t message_find(struct str name)
+{
+    for (size_t slash; (slash = str_find_byte(name, '/', 0)) != SIZE_MAX;)
+        name = str_sub(name, slash + 1, name.n);
+    size_t i = 0;
+    while (i < MESSAGES && !str_is(name, messages[i].name))
+        i++;
+    return i;
+}
+
+static struct str message_type(struct str name)
+{
+    size_t i = message_find(name);
+    return i < MESSAGES ? str_from(messages[i].type) : name;
+}
+
+static bool read_object(const struct tp_message *m, struct arena *a,
+                        struct cel_value *out)
+{
+    const struct tp_field *f = m ? m->first : NULL;
+    size_t i = f ? message_find(f->name) : MESSAGES;
+    return i < MESSAGES && messages[i].read(f->message, a, out);
 }
 
 static const struct cel_type *named_type(struct str name, struct arena *a)
@@ -223,7 +366,7 @@ static bool read_value(const struct tp_message *m, struct arena *a, struct cel_v
     else if (str_is(f->name, "map_value"))
         return read_map_value(f->message, a, out);
     else if (str_is(f->name, "object_value"))
-        return read_object(f->message, out);
+        return read_object(f->message, a, out);
     else
         return false;
     return true;
