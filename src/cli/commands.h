@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subcommands of dray: one file each, cmd_NAME.c. */
+#ifndef DRAY_CLI_COMMANDS_H
+#define DRAY_CLI_COMMANDS_H
+
+/* Exit codes of every command. */
+enum {
+    EXIT_OK = 0,
+    EXIT_NO = 1,    /* the answer is no: a pod does not fit */
+    EXIT_INPUT = 2, /* wrong usage or wrong input */
+};
+
+int cmd_allocate(int argc, char **argv);
+
+#endif

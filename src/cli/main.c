@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} COMMANDS[] = {
+    {"allocate", cmd_allocate, "say which node and which devices every pending pod gets"},
+};
+enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
+
+static void usage(FILE *out)
+{
+    fputs("dray: Kubernetes Dynamic Resource Allocation\n"
+          "\n"
+          "usage: dray COMMAND [OPTION]...\n"
+          "\n",
+          out);
+    for (int i = 0; i < NCOMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
+    fputs("\n"
+          "\"dray COMMAND --help\" explains a command, with examples.\n",
+          out);
+}
+
+static const struct command *find(const char *name)
+{
+    for (int i = 0; i < NCOMMANDS; i++)
+        if (strcmp(COMMANDS[i].name, name) == 0)
+            return &COMMANDS[i];
+    return NULL;
+}
+
+/* "dray help allocate" is "dray allocate --help". */
+static int help(const char *name)
+{
+    char *argv[] = {(char *)name, (char *)"--help", NULL};
+    const struct command *c = name ? find(name) : NULL;
+    if (c)
+        return c->run(2, argv);
+    usage(stdout);
+    return name ? EXIT_INPUT : EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_INPUT;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
+        return help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("dray " DRAY_VERSION " (Kubernetes 1.37)");
+        return EXIT_OK;
+    }
+    const struct command *c = find(argv[1]);
+    if (c)
+        return c->run(argc - 1, argv + 1);
+    fprintf(stderr, "dray: there is no command \"%s\"; \"dray help\" lists them\n",
+            argv[1]);
+    return EXIT_INPUT;
+}

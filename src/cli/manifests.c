@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/manifests.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/convert.h"
+#include "api/decode.h"
+#include "api/defaults.h"
+#include "api/validate.h"
+#include "cli/hints.h"
+
+struct reading {
+    struct cluster *c;
+    const struct manifests_opts *opts;
+    struct diags *diags;
+    struct arena scratch; /* of one object */
+};
+
+/* ---- reporting ---- */
+
+/* ResourceClaim "default/gpu" */
+static struct str object_name(struct arena *a, const struct doc *d)
+{
+    const struct doc *meta = doc_get(d, "metadata");
+    struct str namespace = doc_get_text(meta, "namespace"),
+               name = doc_get_text(meta, "name");
+    if (name.n == 0)
+        name = doc_get_text(meta, "generateName");
+    return arena_printf(a, "%.*s \"%.*s%s%.*s\"", STR_ARG(doc_get_text(d, "kind")),
+                        STR_ARG(namespace), namespace.n ? "/" : "", STR_ARG(name));
+}
+
+static void say(struct reading *r, enum diag_level level, const struct doc_source *src,
+                const struct doc *object, uint32_t pos, struct str text,
+                struct str advice)
+{
+    struct diag d = {.file = src ? src->name : NULL, .text = text, .advice = advice};
+    if (src && pos != UINT32_MAX)
+        d.place = doc_place(src, pos);
+    else if (src && object && object->pos != UINT32_MAX)
+        d.place = doc_place(src, object->pos);
+    if (object)
+        d.object = object_name(&r->scratch, object);
+    diags_add(r->diags, level, &d);
+}
+
+static void report_issues(struct reading *r, const struct doc_source *src,
+                          const struct doc *object, const struct api_issues *issues)
+{
+    for (size_t i = 0; i < issues->list.n; i++) {
+        const struct api_issue *x = &issues->list.v[i];
+        struct str advice = hint_for_issue(x, object, &r->scratch);
+        struct str text = x->kind == API_WRONG_TYPE
+                              ? arena_printf(&r->scratch, "%.*s: %.*s", STR_ARG(x->path),
+                                             STR_ARG(x->text))
+                              : x->text;
+        say(r, DIAG_ERROR, src, object, x->pos, text, advice);
+    }
+}
+
+/* A CEL error stands at a place inside the expression. */
+static void report_cel(struct reading *r, const struct doc_source *src,
+                       const struct doc *object, const struct api_error *x)
+{
+    for (uint32_t i = 0; i < x->issues->n; i++) {
+        const struct cel_issue *issue = &x->issues->v[i];
+        struct diag d = {.file = src->name};
+        d.object = object_name(&r->scratch, object);
+        if (x->pos != UINT32_MAX && x->value)
+            d.place = doc_place_in(src, x->value, issue->pos);
+        d.text = arena_printf(&r->scratch, "%.*s: %.*s", STR_ARG(x->path),
+                              STR_ARG(issue->msg));
+        d.advice = hint_for_cel(r->c, doc_str(x->value), issue, &r->scratch);
+        diags_add(r->diags, DIAG_ERROR, &d);
+    }
+}
+
+static void report_errors(struct reading *r, const struct doc_source *src,
+                          const struct doc *object, const struct api_errors *errors)
+{
+    for (size_t i = 0; i < errors->list.n; i++) {
+        const struct api_error *x = &errors->list.v[i];
+        if (x->issues && x->issues->n && x->value) {
+            report_cel(r, src, object, x);
+            continue;
+        }
+        struct strbuf text = STRBUF_INIT;
+        api_error_print(x, &text);
+        say(r, DIAG_ERROR, src, object, x->pos, strbuf_str(&text),
+            hint_for_error(r->c, x, &r->scratch));
+        strbuf_release(&text);
+    }
+}
+
+/* ---- one object ---- */
+
+static bool is_stored(const struct doc *object)
+{
+    return doc_get_text(doc_get(object, "metadata"), "resourceVersion").n != 0;
+}
+
+static void set_namespace(struct reading *r, const struct api_kind *kind,
+                          struct doc *object)
+{
+    struct doc *meta = (struct doc *)doc_get(object, "metadata");
+    if (kind->namespaced && meta && meta->type == DOC_MAP &&
+        doc_get_text(meta, "namespace").n == 0)
+        doc_set(&r->c->arena, meta, "namespace",
+                doc_make_string(&r->c->arena, STR("default")));
+}
+
+/* False when it was found wrong. */
+static bool is_valid(struct reading *r, const struct doc_source *src,
+                     const struct api_kind *kind, const struct doc *object)
+{
+    const struct api_validate_opts opts = {.op = API_CREATE,
+                                           .gates = r->opts->gates,
+                                           .admin_namespace = true,
+                                           .requested_version = kind->version};
+    struct api_errors errors = {0};
+    api_validate(api_kind_hub(kind), object, &opts, &r->scratch, &errors);
+    bool ok = errors.list.n == 0;
+    report_errors(r, src, object, &errors);
+    api_errors_release(&errors);
+    return ok;
+}
+
+static void add(struct reading *r, const struct doc_source *src,
+                const struct api_kind *kind, const struct doc *object)
+{
+    struct err e = ERR_INIT;
+    if (!cluster_add(r->c, str_from(kind->name), object, &e))
+        say(r, DIAG_ERROR, src, object, UINT32_MAX, str_from(err_text(&e)), STR_NONE);
+    err_release(&e);
+}
+
+static bool has_shape(struct reading *r, const struct doc_source *src,
+                      const struct api_kind *kind, const struct doc *object)
+{
+    struct api_issues issues = {0};
+    bool decodable = api_check_object(kind, object, src, &r->scratch, &issues);
+    bool stored = is_stored(object);
+    /* A newer server may know fields that we do not: what it stored is not wrong. */
+    if (!stored || !decodable)
+        report_issues(r, src, object, &issues);
+    bool ok = issues.list.n == 0 || (stored && decodable);
+    api_issues_release(&issues);
+    return ok;
+}
+
+static void take(struct reading *r, const struct doc_source *src,
+                 const struct api_kind *kind, const struct doc *object)
+{
+    const struct api_kind *hub = api_kind_hub(kind);
+    bool slice = strcmp(kind->name, "ResourceSlice") == 0;
+    bool stored = is_stored(object);
+    if (slice && kind == hub && stored) {
+        add(r, src, kind, object);
+        return;
+    }
+    struct doc own = doc_dup(slice ? &r->scratch : &r->c->arena, object);
+    struct arena *a = slice ? &r->scratch : &r->c->arena;
+    api_default(kind, &own, r->opts->now, a);
+    api_convert(kind, hub, &own, a);
+    api_drop_disabled(hub, &own, stored ? &own : NULL, r->opts->gates);
+    set_namespace(r, kind, &own);
+    struct doc *kept = ARENA_NEW(a, struct doc);
+    *kept = own;
+    if (stored || is_valid(r, src, kind, kept))
+        add(r, src, kind, kept);
+}
+
+static bool each_object(void *ctx, const struct doc_source *src, const struct doc *object,
+                        struct err *e)
+{
+    struct reading *r = ctx;
+    (void)e;
+    arena_reset(&r->scratch);
+    struct str version = doc_get_text(object, "apiVersion"),
+               name = doc_get_text(object, "kind");
+    if (object->type != DOC_MAP || name.n == 0 || version.n == 0) {
+        say(r, DIAG_ERROR, src, NULL, object->pos,
+            STR("this is no Kubernetes object: it needs apiVersion and kind"), STR_NONE);
+        return true;
+    }
+    const struct api_kind *kind = api_kind_find(version, name);
+    if (!kind || !kind->type) {
+        say(r, DIAG_NOTE, src, object, object->pos,
+            arena_printf(&r->scratch,
+                         "%.*s is none of Kubernetes' own kinds, passed over",
+                         STR_ARG(version)),
+            hint_for_version(version, name, &r->scratch));
+        return true;
+    }
+    if (cluster_wants(str_from(kind->group), name) && has_shape(r, src, kind, object))
+        take(r, src, kind, object);
+    return true;
+}
+
+/* ---- files ---- */
+
+static bool cannot(struct reading *r, const char *path, const char *what)
+{
+    struct str text = arena_printf(&r->scratch, "%s: %s", what, strerror(errno));
+    struct diag d = {.file = path, .text = text};
+    diags_add(r->diags, DIAG_ERROR, &d);
+    return false;
+}
+
+static void parse(struct reading *r, const char *path, struct str text)
+{
+    struct doc_source src = {.name = path, .text = text};
+    struct err e = ERR_INIT;
+    if (!doc_stream(&src, each_object, r, &e)) {
+        struct diag d = {.text = str_from(err_text(&e))};
+        diags_add(r->diags, DIAG_ERROR, &d);
+    }
+    err_release(&e);
+}
+
+static bool read_stdin(struct reading *r)
+{
+    struct strbuf text = STRBUF_INIT;
+    ssize_t n;
+    do {
+        strbuf_reserve(&text, 65536);
+        n = read(STDIN_FILENO, text.p + text.n, 65536);
+        if (n > 0) {
+            text.n += (size_t)n;
+            text.p[text.n] = '\0';
+        }
+    } while (n > 0 || (n < 0 && errno == EINTR));
+    bool ok = n == 0 || cannot(r, "-", "cannot read standard input");
+    if (ok)
+        parse(r, "-", strbuf_str(&text));
+    strbuf_release(&text);
+    return ok;
+}
+
+static bool read_file(struct reading *r, const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return cannot(r, path, "cannot open");
+    if (fstat(fd, &st) != 0 || st.st_size == 0) {
+        close(fd);
+        return true;
+    }
+    size_t size = (size_t)st.st_size;
+    char *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (p == MAP_FAILED)
+        return cannot(r, path, "cannot read");
+    parse(r, path, (struct str){p, size});
+    munmap(p, size);
+    return true;
+}
+
+static bool is_manifest(const char *name)
+{
+    struct str s = str_from(name);
+    return str_ends(s, STR(".yaml")) || str_ends(s, STR(".yml")) ||
+           str_ends(s, STR(".json"));
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool read_folder(struct reading *r, const char *path)
+{
+    VEC(char *) names = {0};
+    DIR *dir = opendir(path);
+    if (!dir)
+        return cannot(r, path, "cannot open");
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        if (is_manifest(entry->d_name))
+            vec_push(&names, mem_dup(entry->d_name, strlen(entry->d_name)));
+    closedir(dir);
+    qsort(names.v, names.n, sizeof *names.v, by_name);
+    bool ok = true;
+    for (size_t i = 0; i < names.n; i++) {
+        struct strbuf file = STRBUF_INIT;
+        strbuf_addf(&file, "%s/%s", path, names.v[i]);
+        ok = read_file(r, strbuf_cstr(&file)) && ok;
+        strbuf_release(&file);
+        free(names.v[i]);
+    }
+    vec_release(&names);
+    return ok;
+}
+
+bool manifests_read(struct cluster *c, const char *path,
+                    const struct manifests_opts *opts, struct diags *diags)
+{
+    struct reading r = {.c = c, .opts = opts, .diags = diags};
+    struct stat st;
+    arena_init(&r.scratch);
+    bool ok;
+    if (strcmp(path, "-") == 0)
+        ok = read_stdin(&r);
+    else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        ok = read_folder(&r, path);
+    else
+        ok = read_file(&r, path);
+    arena_fini(&r.scratch);
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+static bool wants_admin(const struct view_claim *claim)
+{
+    for (uint32_t i = 0; i < claim->nrequests; i++)
+        for (uint32_t k = 0; k < claim->requests[i].nalternatives; k++)
+            if (claim->requests[i].alternatives[k].admin)
+                return true;
+    return false;
+}
+
+static void check_admin(struct cluster *c, const char *kind,
+                        const struct view_claim *claim, struct diags *diags)
+{
+    const struct strmap_entry *e = strmap_find(&c->namespaces, claim->meta.namespace);
+    if (!wants_admin(claim) || (e && e->value.u))
+        return;
+    struct diag d = {.object = arena_printf(&diags->arena, "%s \"%.*s/%.*s\"", kind,
+                                            STR_ARG(claim->meta.namespace),
+                                            STR_ARG(claim->meta.name))};
+    d.text = arena_printf(
+        &diags->arena,
+        "adminAccess needs the label resource.kubernetes.io/admin-access: \"true\" on "
+        "namespace %.*s%s",
+        STR_ARG(claim->meta.namespace), e ? "" : ", which is not among the input");
+    diags_add(diags, e ? DIAG_ERROR : DIAG_NOTE, &d);
+}
+
+void manifests_finish(struct cluster *c, struct diags *diags)
+{
+    for (size_t i = 0; i < c->claims.n; i++)
+        if (!c->claims.v[i].view->allocation)
+            check_admin(c, "ResourceClaim", c->claims.v[i].view, diags);
+    for (size_t i = 0; i < c->templates.n; i++) {
+        const struct cluster_template *t = &c->templates.v[i];
+        struct view_claim claim = {.meta = {.namespace = t->namespace, .name = t->name}};
+        if (view_claim_spec(t->spec, &claim, &c->arena, NULL))
+            check_admin(c, "ResourceClaimTemplate", &claim, diags);
+    }
+}
