@@ -472,7 +472,6 @@ static void placer_fini(struct placer *p)
         vec_release(&s->plans);
     }
     strmap_release(&p->shapes);
-    alloc_inventory_free(p->inv);
     arena_fini(&p->scratch);
 }
 
@@ -489,6 +488,7 @@ void place_pods(struct cluster *c, const struct waiting_pods *waiting,
         out->unplaced += pod.status != PLACED;
         vec_push(&out->pods, pod);
     }
+    out->inv = p.inv;
     placer_fini(&p);
 }
 
@@ -503,5 +503,6 @@ void placement_fini(struct placement *p)
         }
     }
     vec_release(&p->pods);
+    alloc_inventory_free(p->inv);
     work_claims_fini(&p->claims);
 }

@@ -67,6 +67,7 @@ struct placement {
     struct work_claims claims;
     VEC(struct placed_pod) pods;
     uint32_t unplaced;
+    struct alloc_inventory *inv; /* results point into it */
 };
 
 struct place_opts {
