@@ -190,6 +190,8 @@ static const uint64_t starts_expr =
     BIT(CEL_TOK_NULL) | BIT(CEL_TOK_FLOAT) | BIT(CEL_TOK_INT) | BIT(CEL_TOK_UINT) |
     BIT(CEL_TOK_STRING) | BIT(CEL_TOK_BYTES) | BIT(CEL_TOK_IDENT);
 
+static const uint64_t starts_member = starts_expr & ~BIT(CEL_TOK_NOT);
+
 /* ---- Errors ---- */
 
 static void print_expected(struct strbuf *b, uint64_t set)
@@ -270,11 +272,23 @@ static void *no_alternative(struct cel_parser *p, uint32_t from)
     return give_up(p);
 }
 
+/* Whether a text that ends here lacks this one token and no other. */
+static bool only_lacks(const struct cel_parser *p, uint64_t set)
+{
+    return p->tok.kind == CEL_TOK_EOF && p->exprs == 1 &&
+           (set == BIT(CEL_TOK_RPAREN) || set == BIT(CEL_TOK_RBRACKET));
+}
+
 /* True if the current token is of the set, be it that one token is left out. */
 static bool expect(struct cel_parser *p, uint64_t set)
 {
     if (set & BIT(p->tok.kind))
         return true;
+    if (only_lacks(p, set)) {
+        cel_syntax_error(&p->lex, p->tok.pos, "missing %s at '<EOF>'",
+                         set == BIT(CEL_TOK_RPAREN) ? "')'" : "']'");
+        return true;
+    }
     bool extra = p->tok.kind != CEL_TOK_EOF && (set & BIT(peek(p).kind)) != 0;
     report_token(p, extra ? "extraneous" : "mismatched", set);
     if (extra && p->recoveries++ < MAX_RECOVERIES) {
@@ -540,10 +554,8 @@ static bool parse_elements(struct cel_parser *p, enum cel_token_kind close,
     while (p->tok.kind != close) {
         if (!element(p) || !expect(p, BIT(close) | BIT(CEL_TOK_COMMA)))
             return false;
-        if (!take(p, CEL_TOK_COMMA))
+        if (!take(p, CEL_TOK_COMMA) || !(starts & BIT(p->tok.kind)))
             break;
-        if (!expect(p, starts | BIT(close)))
-            return false;
     }
     return expect_take(p, close);
 }
@@ -714,8 +726,8 @@ static struct cel_ast *parse_name(struct cel_parser *p, bool *chain)
 {
     uint32_t pos = p->tok.pos, name_pos;
     bool absolute = take(p, CEL_TOK_DOT);
-    if (absolute && !expect(p, BIT(CEL_TOK_IDENT)))
-        return NULL;
+    if (p->tok.kind != CEL_TOK_IDENT)
+        return no_alternative(p, pos);
     struct str name = token_text(p, p->tok);
     name_pos = p->tok.pos;
     advance(p);
@@ -740,7 +752,7 @@ static struct cel_ast *parse_parens(struct cel_parser *p)
 static struct cel_ast *parse_primary(struct cel_parser *p, bool *chain)
 {
     uint32_t pos = p->tok.pos;
-    if (!expect(p, starts_expr & ~BIT(CEL_TOK_NOT)))
+    if (!expect(p, starts_member))
         return NULL;
     switch (p->tok.kind) {
     case CEL_TOK_DOT:
@@ -774,20 +786,26 @@ static struct cel_ast *parse_primary(struct cel_parser *p, bool *chain)
     }
 }
 
+/* What follows the "." at pos is no field. */
+static void *no_field(struct cel_parser *p, uint32_t pos)
+{
+    if (p->tok.kind != CEL_TOK_TRUE && p->tok.kind != CEL_TOK_FALSE &&
+        p->tok.kind != CEL_TOK_NULL)
+        return no_alternative(p, pos);
+    report_token(p, "mismatched", BIT(CEL_TOK_IDENT));
+    return give_up(p);
+}
+
 /* Behind ".": a field, an optional field, or a call with left as its receiver. */
 static struct cel_ast *parse_dot(struct cel_parser *p, struct cel_ast *left, bool *chain)
 {
     uint32_t pos = p->tok.pos;
     advance(p);
     bool optional = take(p, CEL_TOK_QUESTION);
-    if (!(starts_field & BIT(p->tok.kind))) {
-        if (p->tok.kind == CEL_TOK_TRUE || p->tok.kind == CEL_TOK_FALSE ||
-            p->tok.kind == CEL_TOK_NULL) {
-            report_token(p, "mismatched", BIT(CEL_TOK_IDENT));
-            return give_up(p);
-        }
-        return no_alternative(p, optional ? p->tok.pos : pos);
-    }
+    if (optional && !expect(p, starts_field))
+        return NULL;
+    if (!(starts_field & BIT(p->tok.kind)))
+        return no_field(p, pos);
     uint32_t name_pos = p->tok.pos;
     bool quoted = p->tok.kind == CEL_TOK_QUOTED_IDENT;
     struct str name = parse_field_name(p);
@@ -812,6 +830,8 @@ static struct cel_ast *parse_index(struct cel_parser *p, struct cel_ast *left)
     bool optional = take(p, CEL_TOK_QUESTION);
     if (optional && !p->optional_syntax)
         cel_report(&p->report, pos, "unsupported syntax '[?'");
+    if (!optional && !expect(p, starts_expr | BIT(CEL_TOK_QUESTION)))
+        return NULL;
     struct cel_ast *index = parse_expr(p);
     if (!index || !expect_take(p, CEL_TOK_RBRACKET))
         return NULL;
@@ -849,13 +869,25 @@ static struct cel_ast *parse_member(struct cel_parser *p)
 
 /* ---- Operators ---- */
 
+/* The operand behind "!" or "-"; last: where the last of them stands. */
+static struct cel_ast *parse_operand(struct cel_parser *p, enum cel_token_kind op,
+                                     uint32_t last)
+{
+    if (starts_member & BIT(p->tok.kind))
+        return parse_member(p);
+    if (op == CEL_TOK_MINUS)
+        return no_alternative(p, last);
+    report_token(p, "extraneous", starts_expr);
+    return give_up(p);
+}
+
 /* "!" and "-" cancel in pairs. */
 static struct cel_ast *parse_unary(struct cel_parser *p)
 {
     if (!expect(p, starts_expr))
         return NULL;
     enum cel_token_kind op = p->tok.kind;
-    uint32_t pos = p->tok.pos, n = 0;
+    uint32_t pos = p->tok.pos, last = pos, n = 0;
     if (op != CEL_TOK_NOT && op != CEL_TOK_MINUS)
         return parse_member(p);
     if (op == CEL_TOK_MINUS) {
@@ -863,9 +895,11 @@ static struct cel_ast *parse_unary(struct cel_parser *p)
         if (next == CEL_TOK_INT || next == CEL_TOK_FLOAT)
             return parse_member(p);
     }
-    for (; take(p, op); n++)
-        ;
-    struct cel_ast *operand = parse_member(p);
+    for (; p->tok.kind == op; n++) {
+        last = p->tok.pos;
+        advance(p);
+    }
+    struct cel_ast *operand = parse_operand(p, op, last);
     if (!operand || n % 2 == 0)
         return operand;
     return cel_ast_call(p, pos, op == CEL_TOK_NOT ? STR("!_") : STR("-_"), NULL, &operand,
