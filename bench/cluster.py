@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a large cluster as `kubectl get -o json` prints it: cluster.py NODES DEVICES PODS [DIR].
 
-DIR/slices.json holds the ResourceSlices (one a node), DIR/nodes.json the nodes, DIR/pods.json a class,
-a template and the pods, each with one device from the template.
+DIR/slices.json holds the ResourceSlices (one a node) as a ResourceSliceList, DIR/nodes.json the nodes,
+DIR/pods.json a class, a template and the pods, each with one device from the template.
 """
 import json
 import pathlib
@@ -82,16 +82,17 @@ def workload(pods):
                'status': {'phase': 'Pending'}}
 
 
-def write(path, items):
+def write(path, items, version='v1', kind='List'):
     with open(path, 'w') as f:
-        json.dump({'apiVersion': 'v1', 'items': list(items), 'kind': 'List',
+        json.dump({'apiVersion': version, 'items': list(items), 'kind': kind,
                    'metadata': {'resourceVersion': ''}}, f, indent=4)
 
 
 def main():
     nodes, devices, pods = map(int, sys.argv[1:4])
     folder = pathlib.Path(sys.argv[4] if len(sys.argv) > 4 else '.')
-    write(folder / 'slices.json', (slice_of(i, devices) for i in range(nodes)))
+    write(folder / 'slices.json', (slice_of(i, devices) for i in range(nodes)),
+          'resource.k8s.io/v1', 'ResourceSliceList')
     write(folder / 'nodes.json', (node_of(i) for i in range(nodes)))
     write(folder / 'pods.json', workload(pods))
 
