@@ -85,7 +85,7 @@ static void test_expressions(void **state)
         {"m.a == 'x' ? 1 : 2", 3, 3},
         {"[1, 2, 3].all(x, x > 0)", 20, 26},
         {"[1, 2, 3].filter(x, x > 1)", 30, 66},
-        {"[1, 2, 3].map(x, x + 1)", 62, 62},
+        {"[1, 2, 3].map(x, x + 1)", 63, 63},
         {"m.a + m.b", 4, 6},
         {"(m.a + m.b).size() == 20", 6, 8},
         {"m.a.matches('abcd')", 3, 4},

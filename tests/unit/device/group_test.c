@@ -12,10 +12,14 @@ struct device {
 
 /* Which pairs of these an expression may take for one. */
 static const struct device devices[] = {
-    {"gpu", "H100", 1, "80Gi", false, false}, {"gpu", "H100", 2, "80Gi", false, false},
-    {"gpu", "A100", 1, "80Gi", false, false}, {"gpu", "H100", 1, "40Gi", false, false},
-    {"nic", "H100", 1, "80Gi", false, false}, {"gpu", "H100", 1, "80Gi", true, false},
-    {"gpu", "H100", 1, "80Gi", false, true},  {"gpu", "H100", 1, "81920Mi", false, false},
+    {"gpu", "H100", 1, "80Gi", false, false},
+    {"gpu", "H100", 2, "80Gi", false, false},
+    {"gpu", "A100", 1, "80Gi", false, false},
+    {"gpu", "H100", 1, "40Gi", false, false},
+    {"nic", "H100", 1, "80Gi", false, false},
+    {"gpu", "H100", 1, "80Gi", true, false},
+    {"gpu", "H100", 1, "80Gi", false, true},
+    {"gpu", "H100", 1, "85899345920", false, false},
 };
 
 enum { DEVICES = UNIT_COUNT(devices) };
