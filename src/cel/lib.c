@@ -34,6 +34,14 @@ bool cel_lib_equal(struct cel_run *run, struct cel_value a, struct cel_value b)
     return eq.kind == CEL_BOOL && eq.b;
 }
 
+bool cel_lib_is_ordered(struct cel_value v)
+{
+    const unsigned kinds = 1u << CEL_BOOL | 1u << CEL_INT | 1u << CEL_UINT |
+                           1u << CEL_DOUBLE | 1u << CEL_STRING | 1u << CEL_BYTES |
+                           1u << CEL_DURATION | 1u << CEL_TIMESTAMP;
+    return kinds >> v.kind & 1;
+}
+
 static uint64_t ceil_scaled(uint64_t size, double factor)
 {
     double c = ceil((double)size * factor);

@@ -42,6 +42,9 @@ struct cel_value cel_lib_failed(struct cel_run *run, const char *prefix, struct 
 /* a == b, where an error counts as no. */
 bool cel_lib_equal(struct cel_run *run, struct cel_value a, struct cel_value b);
 
+/* Whether values of its kind compare as less and greater. */
+bool cel_lib_is_ordered(struct cel_value v);
+
 /* ---- Run-time costs (spec 4.7) that several libraries charge ---- */
 
 uint64_t cel_cost_one(const struct cel_value *args, unsigned n, struct cel_value result);

@@ -5,23 +5,6 @@
 
 /* ---- Order ---- */
 
-static bool is_ordered(struct cel_value v)
-{
-    switch (v.kind) {
-    case CEL_BOOL:
-    case CEL_INT:
-    case CEL_UINT:
-    case CEL_DOUBLE:
-    case CEL_STRING:
-    case CEL_BYTES:
-    case CEL_DURATION:
-    case CEL_TIMESTAMP:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Whether a compares with b as -1, 0 or 1. */
 static bool compares_as(struct cel_run *run, struct cel_value a, struct cel_value b,
                         int want)
@@ -34,7 +17,7 @@ static struct cel_value is_sorted(struct cel_run *run, const struct cel_value *a
                                   unsigned n)
 {
     for (uint32_t i = 0; i < a[0].len; i++) {
-        if (!is_ordered(a[0].items[i]))
+        if (!cel_lib_is_ordered(a[0].items[i]))
             return cel_no_overload(run);
         if (i > 0 && compares_as(run, a[0].items[i - 1], a[0].items[i], 1))
             return cel_bool(false);
@@ -50,7 +33,7 @@ static struct cel_value extreme(struct cel_run *run, struct cel_value list,
         return cel_errorf(run, "%s called on empty list", name);
     struct cel_value best = list.items[0];
     for (uint32_t i = 0; i < list.len; i++) {
-        if (!is_ordered(list.items[i]))
+        if (!cel_lib_is_ordered(list.items[i]))
             return cel_no_overload(run);
         if (i > 0 && compares_as(run, best, list.items[i], order))
             best = list.items[i];

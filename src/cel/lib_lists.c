@@ -134,14 +134,6 @@ static struct cel_value distinct(struct cel_run *run, const struct cel_value *a,
 
 /* ---- sort ---- */
 
-static bool is_ordered(struct cel_value v)
-{
-    const unsigned kinds = 1u << CEL_BOOL | 1u << CEL_INT | 1u << CEL_UINT |
-                           1u << CEL_DOUBLE | 1u << CEL_STRING | 1u << CEL_BYTES |
-                           1u << CEL_DURATION | 1u << CEL_TIMESTAMP;
-    return kinds >> v.kind & 1;
-}
-
 static struct cel_value sort_by(struct cel_run *run, struct cel_value list,
                                 struct cel_value keys)
 {
@@ -153,7 +145,7 @@ static struct cel_value sort_by(struct cel_run *run, struct cel_value list,
                           list.len, keys.len);
     if (list.len == 0)
         return list;
-    if (!is_ordered(keys.items[0]))
+    if (!cel_lib_is_ordered(keys.items[0]))
         return CEL_ERROR_CONST("list elements must be comparable");
     for (uint32_t i = 1; i < keys.len; i++)
         if (keys.items[i].kind != keys.items[0].kind)
@@ -223,10 +215,11 @@ static const struct cel_overload rows[] = {
 
 enum { LIST_CALL = 11 };
 
-/* Upstream truncates here. */
+/* Upstream truncates here; what does not fit is 2^63, as its compiler has it. */
 static uint64_t list_cost(double factor, uint64_t size)
 {
-    return LIST_CALL + (uint64_t)((double)size * (factor < 0 ? 1 : factor));
+    double cost = (double)size * (factor < 0 ? 1 : factor);
+    return LIST_CALL + (cost < 0x1p64 ? (uint64_t)cost : UINT64_C(1) << 63);
 }
 
 static uint64_t cost_result(const struct cel_value *args, unsigned n,

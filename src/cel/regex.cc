@@ -342,9 +342,15 @@ std::string string_of(struct str s)
     return std::string(s.p ? s.p : "", s.n);
 }
 
+/* Matches are told from the start of the text, so that an empty one needs an address. */
+struct str addressed(struct str s)
+{
+    return s.p ? s : str{"", 0};
+}
+
 re2::StringPiece piece(struct str s)
 {
-    return re2::StringPiece(s.p ? s.p : "", s.n);
+    return re2::StringPiece(s.p, s.n);
 }
 
 } // namespace
@@ -379,6 +385,7 @@ bool cel_regex_check(struct str pattern, struct err *e)
 bool cel_regex_match(const struct cel_regex *re, struct str text)
 {
     struct str any;
+    text = addressed(text);
     if (re->kind != PLAIN_NONE)
         return plain_find(re, text, 0) != SIZE_MAX;
     if (re->splits)
@@ -389,6 +396,7 @@ bool cel_regex_match(const struct cel_regex *re, struct str text)
 bool cel_regex_find(const struct cel_regex *re, struct str text, size_t from,
                     struct str *match)
 {
+    text = addressed(text);
     if (re->kind != PLAIN_NONE) {
         size_t hit = plain_find(re, text, from);
         if (hit == SIZE_MAX)
@@ -410,11 +418,12 @@ bool cel_regex_find(const struct cel_regex *re, struct str text, size_t from,
 
 bool cel_regex_next(struct cel_regex_iter *it, struct str *match)
 {
+    it->text = addressed(it->text);
     while (!it->done && it->pos <= it->text.n) {
         struct str m;
         if (!cel_regex_find(it->re, it->text, it->pos, &m))
             break;
-        size_t start = m.n || m.p ? (size_t)(m.p - it->text.p) : it->pos;
+        size_t start = (size_t)(m.p - it->text.p);
         size_t end = start + m.n;
         bool empty_at_pos = end == it->pos;
         bool accept = !(empty_at_pos && it->previous == start + 1);

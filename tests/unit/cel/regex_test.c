@@ -101,6 +101,21 @@ static void test_rows(void **state)
     }
 }
 
+/* An empty text without an address is a text. */
+static void test_none(void **state)
+{
+    static const char *const patterns[] = {"", "a*", "\\B", "^$"};
+    for (size_t i = 0; i < UNIT_COUNT(patterns); i++) {
+        struct cel_regex *re = cel_regex_new(str_from(patterns[i]), NULL);
+        struct cel_regex_iter it = {.re = re, .text = STR_NONE};
+        struct str match;
+        ROW(patterns[i], cel_regex_match(re, STR_NONE));
+        ROW(patterns[i], cel_regex_next(&it, &match) && match.n == 0);
+        ROW(patterns[i], !cel_regex_next(&it, &match));
+        cel_regex_free(re);
+    }
+}
+
 /* What Go's parser refuses by its size limits. */
 static void test_limits(void **state)
 {
@@ -128,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_none),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_large),
     };
