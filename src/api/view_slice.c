@@ -4,11 +4,42 @@
 
 #include "api/view_read.h"
 
+/* Devices of one slice repeat each other's names and values: texts that were just copied
+ * are used again, and so are versions that were just parsed. */
+struct recent {
+    struct str text;
+    const struct semver *version; /* of text, NULL: not parsed */
+};
+enum { NRECENT = 64 };
+
 struct slice_reader {
     struct view_reader r;
     struct device_names *names;
     struct str driver;
+    struct recent recent[NRECENT]; /* by hash */
 };
+
+static struct recent *share(struct slice_reader *s, struct str text)
+{
+    struct recent *e = &s->recent[str_hash(text) % NRECENT];
+    if (!e->text.p || !str_eq(e->text, text))
+        *e = (struct recent){arena_str(s->r.a, text), NULL};
+    return e;
+}
+
+static void read_version(struct slice_reader *s, struct str text,
+                         struct device_attr_value *v)
+{
+    struct recent *e = share(s, text);
+    struct semver parsed;
+    if (!e->version && semver_parse(e->text, false, s->r.a, &parsed, NULL)) {
+        struct semver *kept = ARENA_NEW(s->r.a, struct semver);
+        *kept = parsed;
+        e->version = kept;
+    }
+    *v = (struct device_attr_value){
+        .kind = DEVICE_ATTR_VERSION, .s = e->text, .versions = e->version};
+}
 
 static void read_ints(struct view_reader *r, const struct doc *list,
                       struct device_attr_value *v)
@@ -56,8 +87,9 @@ static struct device_attr_value read_list(struct view_reader *r, const struct do
     return v;
 }
 
-static struct device_attr_value read_attr(struct view_reader *r, const struct doc *d)
+static struct device_attr_value read_attr(struct slice_reader *s, const struct doc *d)
 {
+    struct view_reader *r = &s->r;
     struct device_attr_value v = read_list(r, d);
     const struct doc *m;
     if (v.kind != DEVICE_ATTR_NONE)
@@ -70,10 +102,12 @@ static struct device_attr_value read_attr(struct view_reader *r, const struct do
         v.b = view_bool(r, d, "bool", NULL);
     } else if ((m = doc_get(d, "string")) != NULL && m->type != DOC_NULL) {
         v.kind = DEVICE_ATTR_STRING;
-        v.s = view_text(r, d, "string");
+        if (m->type == DOC_STRING)
+            v.s = share(s, doc_str(m))->text;
+        else
+            view_fail(r, "string", "a string", m);
     } else if ((m = doc_get(d, "version")) != NULL && m->type == DOC_STRING) {
-        v.kind = DEVICE_ATTR_VERSION;
-        v.s = arena_str(r->a, doc_str(m));
+        read_version(s, doc_str(m), &v);
     }
     return v;
 }
@@ -84,8 +118,8 @@ static struct device_attr *read_attrs(struct slice_reader *s, const struct doc *
     struct device_attr *v = VIEW_ITEMS(&s->r, map, struct device_attr, n);
     for (uint32_t i = 0; i < *n; i++) {
         const struct doc_member *m = &map->members[i];
-        v[i].name = arena_str(s->r.a, doc_key(m));
-        v[i].value = read_attr(&s->r, &m->value);
+        v[i].name = share(s, doc_key(m))->text;
+        v[i].value = read_attr(s, &m->value);
     }
     return v;
 }
@@ -128,7 +162,7 @@ static struct device_capacity *read_capacities(struct slice_reader *s,
     struct device_capacity *v = VIEW_ITEMS(&s->r, map, struct device_capacity, n);
     for (uint32_t i = 0; i < *n; i++) {
         const struct doc_member *m = &map->members[i];
-        v[i].name = arena_str(s->r.a, doc_key(m));
+        v[i].name = share(s, doc_key(m))->text;
         view_quantity(&s->r, &m->value, "value", &v[i].value);
         v[i].policy = read_policy(&s->r, view_map(&s->r, &m->value, "requestPolicy"));
     }

@@ -21,6 +21,8 @@ struct reading {
     const struct manifests_opts *opts;
     struct diags *diags;
     struct arena scratch; /* of one object */
+    const char *mapped;   /* text of a large file as it was mapped, NULL: none */
+    size_t dropped;       /* of that text, from its start */
 };
 
 /* ---- reporting ---- */
@@ -177,12 +179,24 @@ static void take(struct reading *r, const struct doc_source *src,
         add(r, src, kind, kept);
 }
 
+/* What was read of a mapped file need not stay in memory; it comes back when asked for.
+ */
+static void drop_read(struct reading *r, uint32_t pos)
+{
+    enum { STEP = 8 << 20 };
+    if (!r->mapped || pos == UINT32_MAX || pos < r->dropped + 2 * (size_t)STEP)
+        return;
+    madvise((void *)(r->mapped + r->dropped), STEP, MADV_DONTNEED);
+    r->dropped += STEP;
+}
+
 static bool each_object(void *ctx, const struct doc_source *src, const struct doc *object,
                         struct err *e)
 {
     struct reading *r = ctx;
     (void)e;
     arena_reset(&r->scratch);
+    drop_read(r, object->pos);
     struct str version = doc_get_text(object, "apiVersion"),
                name = doc_get_text(object, "kind");
     if (object->type != DOC_MAP || name.n == 0 || version.n == 0) {
@@ -259,7 +273,10 @@ static bool read_file(struct reading *r, const char *path)
     close(fd);
     if (p == MAP_FAILED)
         return cannot(r, path, "cannot read");
+    r->mapped = p;
+    r->dropped = 0;
     parse(r, path, (struct str){p, size});
+    r->mapped = NULL;
     munmap(p, size);
     return true;
 }
