@@ -556,7 +556,8 @@ static bool put_frozen_item(struct cel_run *run, struct cel_value v, struct strb
         if (!valid_bytes(v, error))
             return false;
         strbuf_addc(out, 'b');
-        /* fall through */
+        strbuf_add_quoted(out, cel_str(v));
+        return true;
     case CEL_STRING:
         strbuf_add_quoted(out, cel_str(v));
         return true;
