@@ -393,6 +393,37 @@ TRAITS = {
 }
 
 
+class Puzzle(Cluster):
+    """One full pool on one node and claims that only just fit, or just not: what counts is
+    that no pruning of the search loses the first solution."""
+
+    def __init__(self, random):
+        super().__init__(random)
+        self.features = None
+        self.themes = {t for t in ("counters", "groups", "lists", "alternatives", "capacity")
+                       if self.chance(0.35)} | {"constraints"}
+
+    def condition(self):
+        d = f'device.attributes["{DRIVERS[0]}"]'
+        return self.random.choice([f'{d}.?model.orValue("x") == "x"', f"{d}.?root.orValue(0) <= 1",
+                                   f"{d}.?numa.orValue(0) == 1", "true"])
+
+    def exactly(self):
+        e = super().exactly()
+        e.update(deviceClassName="any", count=self.random.choice([1, 2, 2, 3]))
+        return e
+
+    def place(self):
+        return {"nodeName": "n1"}
+
+    def question(self):
+        q = super().question()
+        slices = self.pool(DRIVERS[0], "p0")
+        while sum(len(s["spec"].get("devices", [])) for s in slices) not in range(6, 13):
+            slices = self.pool(DRIVERS[0], "p0")
+        return {**q, "nodes": q["nodes"][:1], "slices": slices, **self.in_use(slices)}
+
+
 def without(value, keep=frozenset()):
     """The value with one item or member less, wherever one can go."""
     if isinstance(value, list):
@@ -411,16 +442,26 @@ def without(value, keep=frozenset()):
 
 class Allocator(Mode):
     name = "allocator"
+    batch = 200
     oracle_options = ["-flavour", "experimental", "-timeout", "2s"]
-    # Upstream aborts the pod on every node where only this one is to be refused (U5).
-    LOCAL = re.compile(r"is currently (being updated|invalid)|exceeds the claim limit|"
-                       r"node selector")
+    # What an error of upstream's is about. Of the first it aborts the pod on every node where
+    # only this one is to be refused (U5).
+    ABOUT = [("this node", r"is currently (being updated|invalid)|exceeds the claim limit|"
+                           r"node selector"),
+             ("constraint", "claim constraint would not be satisfied"),
+             ("selector", "CEL (compile|runtime) error"), ("class", "device class"),
+             ("derived attribute", "derived attribute"), ("capacity", "capacity"),
+             ("feature", "feature is disabled")]
 
     def questions(self):
-        return super().questions()[:100]
+        """By the features that choose upstream's compiler: it keeps only the last one."""
+        return sorted(super().questions(), key=lambda q: [
+            q.get("features", {}).get(f, "features" not in q)
+            for f in ("ConsumableCapacity", "ListTypeAttributes")])
 
     def question(self):
-        return Cluster(self.random).question()
+        kind = Puzzle if self.random.random() < 0.3 else Cluster
+        return kind(self.random).question()
 
     # Without these an object is no object any more, or means another.
     KEEP = frozenset(["id", "nodes", "claims", "slices", "classes", "features", "metadata",
@@ -459,16 +500,19 @@ class Allocator(Mode):
 
     def node(self, mine, yours):
         if mine["outcome"] != yours["outcome"]:
-            kind = f"{mine['outcome']} is {yours['outcome']}"
-            if kind == "error is nodeError" and self.LOCAL.search(mine["error"]):
-                kind = "one node's error aborts the pod"
-            yield kind, f"upstream {self.brief(mine)}, dray {self.brief(yours)}"
+            yield (f"{self.outcome(mine)} is {yours['outcome']}",
+                   f"upstream {self.brief(mine)}, dray {self.brief(yours)}")
             return
         a, b = self.plain(mine.get("results")), self.plain(yours.get("results"))
         if a != b:
             yield "results", f"\n  upstream {a}\n  dray     {b}"
         elif yours.get("steps", 0) > mine["steps"]:
             yield "more steps", f"upstream {mine['steps']}, dray {yours['steps']}"
+
+    def outcome(self, answer):
+        about = [f" about {name}" for name, text in self.ABOUT
+                 if answer["outcome"] == "error" and re.search(text, answer["error"])]
+        return answer["outcome"] + "".join(about[:1])
 
     @staticmethod
     def brief(answer):

@@ -216,9 +216,12 @@ class Grammar:
 
 class Cel(Mode):
     name = "cel"
+    batch = 500
 
     def questions(self):
-        return super().questions()[:200]
+        """By the gates that choose upstream's compiler: it keeps only the last one."""
+        return sorted(super().questions(), key=lambda q: [
+            q.get(gate, True) for gate in ("consumableCapacity", "listAttributes")])
 
     def attribute(self):
         r = self.random
@@ -324,6 +327,9 @@ class Cel(Mode):
 
     def compare(self, question, theirs, ours):
         mode = question["mode"]
+        if "reference to undefined type: " in theirs.get("compileError", ""):
+            yield "loop over types", theirs["compileError"]
+            return
         for field in ("compiles", "compileErrorType", "outputType", "estimate", "estimateMin"):
             if theirs.get(field) != ours.get(field):
                 yield field, f"upstream {theirs.get(field)!r}, dray {ours.get(field)!r}"

@@ -3,7 +3,6 @@
 import random
 from fractions import Fraction
 
-BATCH = 2000
 EXPONENT = 1000   # dray's limit; upstream hangs far beyond it
 INT64 = range(-2**63, 2**63)
 
@@ -12,6 +11,7 @@ class Mode:
     """name: of the mode on both sides. settle: a chance to ask upstream again."""
     SKIP = "skip"
     oracle_options = []
+    batch = 2000   # questions asked at once
 
     def __init__(self, seed):
         self.random = random.Random(f"{self.name} {seed}")
@@ -22,7 +22,7 @@ class Mode:
         return f"{self.name}/{self.count}"
 
     def questions(self):
-        return [{"id": self.next_id(), **self.question()} for _ in range(BATCH)]
+        return [{"id": self.next_id(), **self.question()} for _ in range(self.batch)]
 
     def settle(self, question, theirs, ours, oracle):
         return theirs
