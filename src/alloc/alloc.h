@@ -143,6 +143,8 @@ struct alloc_need { /* per request (or alternative): how many wanted and how man
 struct alloc_options {
     uint64_t max_steps; /* 0: 1,000,000 */
     bool explain;       /* fill reasons and needs when the answer is not OK */
+    bool prove_first;   /* all proofs from the first step on, not only when the search
+                           turns out hard; the answer is the same */
     bool (*cancelled)(void *ctx);
     void *cancel_ctx;
 };

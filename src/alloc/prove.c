@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Proofs that there is no solution below a state, so that nothing is searched there. */
-#include "alloc/search.h"
+#include <stdlib.h>
+
+#include "alloc/prover.h"
+
+/* Failures after which a search is no longer easy. */
+enum { EASY = 8 };
 
 /* At least want candidates from start on. */
 static bool enough(const struct solver *s, uint32_t alt, uint32_t start, uint32_t want)
@@ -35,22 +40,73 @@ static bool rest_has_enough(const struct solver *s, uint32_t request)
     return true;
 }
 
+static bool refuted(struct solver *s, const struct standing *t)
+{
+    if (!s->hard)
+        return false;
+    return (s->prover->bounds && bounds_refuse(s, t)) ||
+           (s->prover->nindexes && values_refuse(s, t)) || hall_refuses(s, t);
+}
+
 bool prove_hopeless(struct solver *s, uint32_t alt, uint32_t k, uint32_t start)
 {
     uint32_t request = s->plan->alts[alt].request;
+    struct standing t = {alt, k, start};
     if (request >= s->horizon)
         return false;
     if (!s->plan->alts[alt].all && !enough(s, alt, start, s->alts.v[alt].count - k))
         return true;
-    return !rest_has_enough(s, request + 1);
+    return !rest_has_enough(s, request + 1) || refuted(s, &t);
 }
 
 bool prove_none(struct solver *s)
 {
-    return !rest_has_enough(s, 0);
+    struct standing t = {.alt = NONE};
+    return !rest_has_enough(s, 0) || (s->horizon > 0 && refuted(s, &t));
+}
+
+bool prove_failed(struct solver *s)
+{
+    return ++s->failures > EASY && !s->hard;
+}
+
+static void reserve_flow(struct solver *s)
+{
+    struct prover *p = s->prover;
+    struct flow *f = &p->flow;
+    uint32_t right = p->ngroups;
+    for (uint32_t i = 0; i < p->nindexes; i++)
+        right = p->indexes[i].n > right ? p->indexes[i].n : right;
+    p->flow_left = p->ntracked;
+    f->cap = ARENA_ARRAY(&p->mem, uint32_t, (size_t)p->ntracked * right);
+    f->x = ARENA_ARRAY(&p->mem, uint32_t, (size_t)p->ntracked * right);
+    f->room = ARENA_ARRAY(&p->mem, uint32_t, right);
+    f->need = ARENA_ARRAY(&p->mem, uint32_t, p->ntracked);
+    f->from = ARENA_ARRAY(&p->mem, uint32_t, p->ntracked);
+    f->via = ARENA_ARRAY(&p->mem, uint32_t, p->ntracked);
+    f->queue = ARENA_ARRAY(&p->mem, uint32_t, p->ntracked);
+    p->blocked = ARENA_ARRAY(&p->mem, uint64_t, s->words + 1);
+}
+
+void prover_start(struct solver *s)
+{
+    if (!s->prover) {
+        s->prover = mem_zalloc(sizeof *s->prover);
+        arena_init(&s->prover->mem);
+    }
+    arena_reset(&s->prover->mem);
+    twins_build(s);
+    hall_build(s);
+    values_build(s);
+    bounds_build(s);
+    reserve_flow(s);
+    s->hard = true;
 }
 
 void prover_free(struct prover *p)
 {
-    (void)p;
+    if (!p)
+        return;
+    arena_fini(&p->mem);
+    free(p);
 }

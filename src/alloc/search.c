@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search in upstream's order (spec 3.4): requests in turn, alternatives in turn,
  * devices of a request at rising positions. The first solution ends it. */
-#include "alloc/search.h"
+#include "alloc/prover.h"
 
 static bool step(struct solver *s)
 {
@@ -27,7 +27,7 @@ static enum verdict try_alternatives(struct solver *s, const struct plan_request
     for (uint32_t i = 0; i < r->nalts; i++) {
         s->chosen.v[r - s->plan->requests] = r->alt + i;
         enum verdict v = step(s) ? slot(s, r->alt + i, 0, 0) : ENDED;
-        if (v == FOUND || v == ENDED)
+        if (v == FOUND || v == ENDED || v == HARDEN)
             return v;
         all_overflowed &= v == OVERFLOWED;
     }
@@ -69,9 +69,9 @@ static enum verdict try_device(struct solver *s, uint32_t alt, uint32_t k,
     enum verdict v = NOTHING;
     if (!prove_hopeless(s, alt, k + 1, device + 1))
         v = step(s) ? slot(s, alt, k + 1, device + 1) : ENDED;
-    if (v == NOTHING || v == OVERFLOWED)
+    if (v != FOUND && v != ENDED)
         state_undo(s);
-    return v;
+    return v == NOTHING && prove_failed(s) ? HARDEN : v;
 }
 
 /* The word's candidates, also those that are traps, from start on. */
@@ -87,6 +87,7 @@ static uint64_t candidates(const struct solver *s, uint32_t alt, uint32_t word,
 static enum verdict slot_any(struct solver *s, uint32_t alt, uint32_t k, uint32_t start)
 {
     const struct alt_state *a = &s->alts.v[alt];
+    uint64_t *row = s->hard && s->prover->exchangeable ? twins_row(s) : NULL;
     if (start < a->low * 64)
         start = a->low * 64;
     for (uint32_t word = start / 64; word < s->words; word++) {
@@ -95,9 +96,13 @@ static enum verdict slot_any(struct solver *s, uint32_t alt, uint32_t k, uint32_
             uint32_t device = word * 64 + (uint32_t)__builtin_ctzll(w);
             if (a->trap && bit_test(a->trap, device))
                 return solver_trap(s, alt, device);
+            if (row && twins_skipped(s, row, device))
+                continue;
             enum verdict v = try_device(s, alt, k, device);
             if (v != NOTHING)
                 return v;
+            if (row)
+                twins_failed(s, row, device);
         }
     }
     return NOTHING;
@@ -118,7 +123,7 @@ static enum verdict slot_all(struct solver *s, uint32_t alt, uint32_t k, uint32_
     if (t != TAKEN)
         return t == FAILED ? ENDED : NOTHING;
     enum verdict v = step(s) ? slot(s, alt, k + 1, device + 1) : ENDED;
-    if (v == NOTHING || v == OVERFLOWED)
+    if (v != FOUND && v != ENDED)
         state_undo(s);
     return v;
 }
@@ -137,8 +142,18 @@ static enum verdict slot(struct solver *s, uint32_t alt, uint32_t k, uint32_t st
     return all ? slot_all(s, alt, k, start) : slot_any(s, alt, k, start);
 }
 
+static enum verdict search_hard(struct solver *s)
+{
+    prover_start(s);
+    s->steps = 0;
+    return prove_none(s) ? NOTHING : enter(s, 0, 0);
+}
+
 enum verdict solver_search(struct solver *s)
 {
     s->claim_picks.v[0] = 0;
-    return enter(s, 0, 0);
+    if (s->options && s->options->prove_first)
+        return search_hard(s);
+    enum verdict v = enter(s, 0, 0);
+    return v == HARDEN ? search_hard(s) : v;
 }

@@ -15,6 +15,7 @@
 enum verdict {
     FOUND,
     NOTHING,    /* no solution below here */
+    HARDEN,     /* start again with all proofs */
     OVERFLOWED, /* none, whatever devices are picked: too many for the claim (rule 24) */
     ENDED,      /* the search is over: status and error are set */
 };
@@ -94,7 +95,8 @@ struct solver {
     struct str error;
     uint32_t horizon; /* requests from this one on may end in an error */
     struct prover *prover;
-    bool hard; /* the prover is at work */
+    bool hard;         /* the prover is at work */
+    uint32_t failures; /* of devices that were picked */
 };
 
 /* Puts the question; false: it is answered already (status, error). */
@@ -146,6 +148,8 @@ bool values_meet(const struct value_set *a, const struct value_set *b);
 /* The index of the use of a constraint, or NONE. */
 uint32_t use_of(const struct plan_alt *alt, uint32_t constraint);
 amount *seat_left(struct solver *s, uint32_t seat);
+/* What shares take of the device's capacities in this state. */
+const amount *share_used(struct solver *s, uint32_t device);
 
 /* Candidates of an alternative in one word. */
 static inline uint64_t free_word(const struct solver *s, uint32_t alt, uint32_t word)
@@ -164,6 +168,8 @@ static inline uint64_t free_word(const struct solver *s, uint32_t alt, uint32_t 
 bool prove_hopeless(struct solver *s, uint32_t alt, uint32_t k, uint32_t start);
 /* The same before the first pick. */
 bool prove_none(struct solver *s);
+/* Notes that a pick failed; true: the search is no longer easy, begin it anew. */
+bool prove_failed(struct solver *s);
 void prover_free(struct prover *p);
 
 #endif

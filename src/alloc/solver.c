@@ -433,6 +433,7 @@ bool solver_begin(struct solver *s, const struct alloc_plan *plan, struct host *
     s->nseats = (uint32_t)host->seats.n;
     s->horizon = plan->nrequests;
     s->hard = false;
+    s->failures = 0;
     s->shares = NULL;
     if (s->scratch.chunks)
         arena_reset(&s->scratch);

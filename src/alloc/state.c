@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pick: everything that is checked and changed by it (spec 3.6 - 3.10). */
 #include "alloc/capacity.h"
-#include "alloc/search.h"
+#include "alloc/prover.h"
 
 /* ---- The trail ---- */
 
@@ -31,6 +31,8 @@ void state_undo(struct solver *s)
 {
     struct pick p = vec_pop(&s->picks);
     unwind(s, p.trail, p.ids);
+    if (s->hard && s->prover->bounds && !s->plan->alts[p.alt].admin)
+        bounds_undo(s->prover->bounds, p.device);
 }
 
 /* ---- Seats ---- */
@@ -122,6 +124,11 @@ static struct share_state *share_state(struct solver *s, uint32_t seat, uint32_t
         s->shares[device] = t;
     }
     return s->shares[device];
+}
+
+const amount *share_used(struct solver *s, uint32_t device)
+{
+    return share_state(s, s->seat_of.v[device / 64], device)->used;
 }
 
 static const struct consumed *consumed_make(struct solver *s, struct pool *p,
@@ -334,9 +341,12 @@ enum take state_take(struct solver *s, uint32_t alt, uint32_t device, uint32_t *
 {
     struct pick p = {device, alt, (uint32_t)s->trail.n, (uint32_t)s->ids.n};
     enum take t = check(s, alt, device, which);
-    if (t == TAKEN)
-        vec_push(&s->picks, p);
-    else
+    if (t != TAKEN) {
         unwind(s, p.trail, p.ids);
+        return t;
+    }
+    vec_push(&s->picks, p);
+    if (s->hard && s->prover->bounds && !s->plan->alts[alt].admin)
+        bounds_take(s->prover->bounds, device);
     return t;
 }

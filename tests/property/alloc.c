@@ -172,31 +172,45 @@ static void print_outcome(const struct alloc_outcome *o)
     print_message("\n");
 }
 
+static bool agrees(const struct naive_output *want, const struct alloc_outcome *got)
+{
+    return got->status == want->status && got->steps <= want->steps &&
+           (got->status != ALLOC_OK || same_devices(want, got));
+}
+
+static void ask(struct random_world *w, const struct naive_output *want, bool prove_first,
+                const char *name, uint64_t seed, bool verbose)
+{
+    struct alloc_options options = {.prove_first = prove_first};
+    struct alloc_inventory *inv = random_inventory(w);
+    struct alloc_outcome got;
+    struct arena a;
+    arena_init(&a);
+    alloc_solve(inv, w->in.node, w->in.claims, w->in.nclaims, &options, &a, &got);
+    bool same = agrees(want, &got);
+    if (!same || verbose) {
+        print_naive(want);
+        print_outcome(&got);
+    }
+    if (!same)
+        fail_msg("mix %s, seed %llu, proofs %d", name, (unsigned long long)seed,
+                 prove_first);
+    arena_fini(&a);
+    alloc_inventory_free(inv);
+}
+
 /* False: too much for the naive search, nothing was compared. */
 static bool compare(const struct named_mix *mix, uint64_t seed, bool verbose)
 {
     static struct naive_output want;
     struct random_world w;
-    struct alloc_outcome got;
     random_world_init(&w, &mix->mix, seed);
     w.in.max_steps = NAIVE_STEPS;
     naive_alloc(&w.in, &want);
     bool done = want.status != ALLOC_BUDGET;
     if (done) {
-        struct alloc_inventory *inv = random_inventory(&w);
-        struct arena a;
-        arena_init(&a);
-        alloc_solve(inv, w.in.node, w.in.claims, w.in.nclaims, NULL, &a, &got);
-        bool same = got.status == want.status && got.steps <= want.steps &&
-                    (got.status != ALLOC_OK || same_devices(&want, &got));
-        if (!same || verbose) {
-            print_naive(&want);
-            print_outcome(&got);
-        }
-        if (!same)
-            fail_msg("mix %s, seed %llu", mix->name, (unsigned long long)seed);
-        arena_fini(&a);
-        alloc_inventory_free(inv);
+        ask(&w, &want, false, mix->name, seed, verbose);
+        ask(&w, &want, true, mix->name, seed, verbose);
     }
     random_world_fini(&w);
     return done;

@@ -5,6 +5,7 @@
 
 #define A "a.example.com"
 #define B "b.example.com"
+#define OF_A "device.driver == \"" A "\""
 
 struct maker {
     struct random_world *w;
@@ -455,8 +456,8 @@ static void claims(struct maker *m)
 
 static void classes(struct maker *m)
 {
-    static const struct view_selector of_a = {
-        .has_cel = true, .expression = {"device.driver == \"" A "\"", 31}};
+    static const struct view_selector of_a = {.has_cel = true,
+                                              .expression = {OF_A, sizeof OF_A - 1}};
     static const struct view_class any = {.meta.name = {"any", 3}},
                                    a = {.meta.name = {"a", 1},
                                         .selectors = &of_a,

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constraints: a value that all devices still wanted can have in common, or enough
+ * different values for them. */
+#include <stdlib.h>
+
+#include "alloc/prover.h"
+
+enum { MAX_VALUES = 256 };
+
+/* ---- Indexes ---- */
+
+struct gathering {
+    VEC(uint32_t) ids;
+    bool odd; /* a candidate's value compares with nothing, yet it may be picked */
+};
+
+static void gather_alt(const struct solver *s, uint32_t alt, uint32_t use,
+                       struct gathering *g)
+{
+    const struct alt_state *a = &s->alts.v[alt];
+    for (uint32_t word = a->low; word < s->words; word++)
+        for (uint64_t w = a->ok[word]; w; w &= w - 1) {
+            uint32_t d = word * 64 + (uint32_t)__builtin_ctzll(w);
+            const struct value_set *v = value_of(s, alt, use, d);
+            g->odd |= v->state == VALUE_ODD;
+            for (uint32_t i = 0; i < v->n; i++)
+                vec_push(&g->ids, v->ids[i]);
+        }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t unique(uint32_t *ids, size_t n)
+{
+    uint32_t kept = 0;
+    if (n > 1)
+        qsort(ids, n, sizeof *ids, by_number);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || ids[kept - 1] != ids[i])
+            ids[kept++] = ids[i];
+    return kept;
+}
+
+static const uint64_t *bits_of(const struct solver *s, const struct value_index *x,
+                               uint32_t id)
+{
+    uint32_t lo = 0, hi = x->n;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (x->ids[mid] < id)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < x->n && x->ids[lo] == id ? x->bits + (size_t)lo * s->words : NULL;
+}
+
+static void mark_alt(const struct solver *s, uint32_t alt, uint32_t use,
+                     struct value_index *x)
+{
+    const struct alt_state *a = &s->alts.v[alt];
+    for (uint32_t word = a->low; word < s->words; word++)
+        for (uint64_t w = a->ok[word]; w; w &= w - 1) {
+            uint32_t d = word * 64 + (uint32_t)__builtin_ctzll(w);
+            const struct value_set *v = value_of(s, alt, use, d);
+            for (uint32_t i = 0; i < v->n; i++)
+                bit_set((uint64_t *)bits_of(s, x, v->ids[i]), d);
+        }
+}
+
+/* Calls f for every use of the same attribute. */
+typedef void each_use_fn(const struct solver *s, uint32_t alt, uint32_t use, void *ctx);
+
+static void gather_use(const struct solver *s, uint32_t alt, uint32_t use, void *ctx)
+{
+    gather_alt(s, alt, use, ctx);
+}
+static void mark_use(const struct solver *s, uint32_t alt, uint32_t use, void *ctx)
+{
+    mark_alt(s, alt, use, ctx);
+}
+
+static void each_use(const struct solver *s, const struct value_index *x, each_use_fn *f,
+                     void *ctx)
+{
+    for (uint32_t alt = 0; alt < s->plan->nalts; alt++) {
+        const struct plan_alt *pa = &s->plan->alts[alt];
+        for (uint32_t u = 0; u < pa->nuses; u++)
+            if (pa->uses[u].attribute == x->attribute &&
+                pa->uses[u].derived == x->derived)
+                f(s, alt, u, ctx);
+    }
+}
+
+static void fill_index(struct solver *s, struct value_index *x)
+{
+    struct arena *a = &s->prover->mem;
+    struct gathering g = {0};
+    each_use(s, x, gather_use, &g);
+    uint32_t n = unique(g.ids.v, g.ids.n);
+    x->known = n <= MAX_VALUES && (!g.odd || s->plan->inv->features.list_type_attributes);
+    if (x->known && n) {
+        x->n = n;
+        x->ids = ARENA_ARRAY(a, uint32_t, n);
+        memcpy(x->ids, g.ids.v, n * sizeof *x->ids);
+        x->bits = ARENA_ARRAY(a, uint64_t, (size_t)n * s->words);
+        each_use(s, x, mark_use, x);
+    }
+    vec_release(&g.ids);
+}
+
+static uint32_t index_for(struct solver *s, const struct plan_use *use)
+{
+    struct prover *p = s->prover;
+    for (uint32_t i = 0; i < p->nindexes; i++)
+        if (p->indexes[i].attribute == use->attribute &&
+            p->indexes[i].derived == use->derived)
+            return i;
+    struct value_index *x = &p->indexes[p->nindexes];
+    *x = (struct value_index){.attribute = use->attribute, .derived = use->derived};
+    fill_index(s, x);
+    return p->nindexes++;
+}
+
+void values_build(struct solver *s)
+{
+    struct prover *p = s->prover;
+    uint32_t uses = 0;
+    for (uint32_t alt = 0; alt < s->plan->nalts; alt++)
+        uses += s->plan->alts[alt].nuses;
+    p->nindexes = 0;
+    p->indexes = ARENA_ARRAY(&p->mem, struct value_index, uses);
+    p->index_of = ARENA_ARRAY(&p->mem, uint32_t, s->plan->nalts * s->plan->uses);
+    for (uint32_t alt = 0; alt < s->plan->nalts; alt++)
+        for (uint32_t u = 0; u < s->plan->alts[alt].nuses; u++)
+            p->index_of[alt * s->plan->uses + u] =
+                index_for(s, &s->plan->alts[alt].uses[u]);
+}
+
+/* ---- What is still wanted of a constraint ---- */
+
+struct demand {           /* of one request */
+    uint32_t first, last; /* alternatives; just one if it has been chosen */
+    uint32_t taken, start;
+};
+
+struct question {
+    struct solver *s;
+    uint32_t constraint;
+    uint32_t claim; /* the search is at */
+    struct demand demands[MAX_RESULTS * 2];
+    uint32_t n;
+};
+
+/* Requests of the constraint's claim that are to be met yet, before the horizon. */
+static void ask_rest(struct question *q, const struct standing *t)
+{
+    struct solver *s = q->s;
+    const struct plan_claim *c =
+        &s->plan->claims[s->plan->constraints[q->constraint].claim];
+    uint32_t request = standing_request(s, t), end = c->request + c->nrequests;
+    q->n = 0;
+    if (t->alt != NONE && request >= c->request && request < end && request < s->horizon)
+        q->demands[q->n++] = (struct demand){t->alt, t->alt, t->k, t->start};
+    request = t->alt == NONE ? 0 : request + 1;
+    if (request < c->request)
+        request = c->request;
+    for (; request < end && request < s->horizon && q->n < MAX_RESULTS * 2; request++) {
+        const struct plan_request *r = &s->plan->requests[request];
+        q->demands[q->n++] =
+            (struct demand){.first = r->alt, .last = r->alt + r->nalts - 1};
+    }
+}
+
+static const struct value_index *index_of_use(const struct solver *s, uint32_t alt,
+                                              uint32_t use)
+{
+    return &s->prover->indexes[s->prover->index_of[alt * s->plan->uses + use]];
+}
+
+/* ---- matchAttribute ---- */
+
+static bool alt_has(const struct question *q, const struct demand *d, uint32_t alt,
+                    uint32_t value)
+{
+    const struct solver *s = q->s;
+    uint32_t use = use_of(&s->plan->alts[alt], q->constraint), n = 0;
+    uint32_t want = s->alts.v[alt].count - d->taken;
+    if (use == NONE || want == 0)
+        return true;
+    const struct value_index *x = index_of_use(s, alt, use);
+    if (!x->known)
+        return true;
+    const uint64_t *bits = bits_of(s, x, value);
+    for (uint32_t w = d->start / 64; bits && n < want && w < s->words; w++)
+        n += (uint32_t)__builtin_popcountll(open_word(s, alt, w, d->start) & bits[w]);
+    return n >= want;
+}
+
+static bool demand_has(const struct question *q, const struct demand *d, uint32_t value)
+{
+    for (uint32_t alt = d->first; alt <= d->last; alt++)
+        if (alt_has(q, d, alt, value))
+            return true;
+    return false;
+}
+
+/* The word's devices that have the value and may be taken for a demand that has no way
+ * around the constraint. *all: that they can be told. */
+static uint64_t demand_word(const struct question *q, const struct demand *d,
+                            uint32_t value, uint32_t word)
+{
+    const struct solver *s = q->s;
+    uint32_t use = use_of(&s->plan->alts[d->first], q->constraint);
+    const uint64_t *bits = bits_of(s, index_of_use(s, d->first, use), value);
+    return bits ? open_word(s, d->first, word, d->start) & bits[word] : 0;
+}
+
+static bool plain_demand(const struct question *q, const struct demand *d)
+{
+    const struct plan_alt *pa = &q->s->plan->alts[d->first];
+    uint32_t use = use_of(pa, q->constraint);
+    return d->first == d->last && use != NONE && !pa->admin &&
+           index_of_use(q->s, d->first, use)->known;
+}
+
+/* All demands together need as many devices with the value. */
+static bool together(const struct question *q, uint32_t value)
+{
+    const struct solver *s = q->s;
+    uint32_t want = 0, have = 0;
+    for (uint32_t i = 0; i < q->n; i++)
+        if (plain_demand(q, &q->demands[i]))
+            want += s->alts.v[q->demands[i].first].count - q->demands[i].taken;
+    for (uint32_t w = 0; have < want && w < s->words; w++) {
+        uint64_t any = 0;
+        for (uint32_t i = 0; i < q->n; i++)
+            if (plain_demand(q, &q->demands[i]))
+                any |= demand_word(q, &q->demands[i], value, w);
+        if (s->any_multi && (any & s->multi[w]))
+            return true;
+        have += (uint32_t)__builtin_popcountll(any);
+    }
+    return have >= want;
+}
+
+static bool value_serves(const struct question *q, uint32_t value)
+{
+    for (uint32_t i = 0; i < q->n; i++)
+        if (!demand_has(q, &q->demands[i], value))
+            return false;
+    return q->n < 2 || together(q, value);
+}
+
+/* The first demand that must have a value: its index has all that can be. */
+static const struct value_index *first_index(const struct question *q)
+{
+    for (uint32_t i = 0; i < q->n; i++)
+        if (plain_demand(q, &q->demands[i]) &&
+            q->s->alts.v[q->demands[i].first].count > q->demands[i].taken)
+            return index_of_use(
+                q->s, q->demands[i].first,
+                use_of(&q->s->plan->alts[q->demands[i].first], q->constraint));
+    return NULL;
+}
+
+static bool match_refuses(const struct question *q)
+{
+    const struct match_state *m = &q->s->matches.v[q->constraint];
+    const struct value_index *x = first_index(q);
+    if (!x || m->odd)
+        return false;
+    const uint32_t *ids = m->devices ? q->s->ids.v + m->at : x->ids;
+    uint32_t n = m->devices ? m->n : x->n;
+    for (uint32_t i = 0; i < n; i++)
+        if (value_serves(q, ids[i]))
+            return false;
+    return true;
+}
+
+/* ---- distinctAttribute ---- */
+
+/* Devices with a value that is used already. */
+static void block_used(const struct question *q, const struct value_index *x,
+                       uint64_t *blocked)
+{
+    const struct solver *s = q->s;
+    uint32_t claim = s->plan->constraints[q->constraint].claim;
+    memset(blocked, 0, s->words * sizeof *blocked);
+    if (claim > q->claim)
+        return; /* nothing of it is picked yet */
+    for (size_t i = s->claim_picks.v[claim]; i < s->picks.n; i++) {
+        const struct pick *p = &s->picks.v[i];
+        uint32_t use = use_of(&s->plan->alts[p->alt], q->constraint);
+        const struct value_set *v =
+            use == NONE ? NULL : value_of(s, p->alt, use, p->device);
+        for (uint32_t k = 0; v && k < v->n; k++) {
+            const uint64_t *bits = bits_of(s, x, v->ids[k]);
+            for (uint32_t w = 0; bits && w < s->words; w++)
+                blocked[w] |= bits[w];
+        }
+    }
+}
+
+static bool same_index(const struct question *q, const struct value_index *x)
+{
+    for (uint32_t i = 0; i < q->n; i++)
+        for (uint32_t alt = q->demands[i].first; alt <= q->demands[i].last; alt++) {
+            uint32_t use = use_of(&q->s->plan->alts[alt], q->constraint);
+            if (use != NONE && index_of_use(q->s, alt, use) != x)
+                return false;
+        }
+    return true;
+}
+
+static void offer_values(const struct question *q, const struct value_index *x,
+                         const uint64_t *blocked, const struct demand *d)
+{
+    const struct solver *s = q->s;
+    struct flow *f = &s->prover->flow;
+    uint32_t *cap = f->cap + (size_t)f->nleft * x->n;
+    for (uint32_t v = 0; v < x->n; v++) {
+        const uint64_t *bits = x->bits + (size_t)v * s->words;
+        cap[v] = 0;
+        for (uint32_t w = d->start / 64; !cap[v] && w < s->words; w++)
+            cap[v] = (open_word(s, d->first, w, d->start) & bits[w] & ~blocked[w]) != 0;
+    }
+    f->need[f->nleft++] = s->alts.v[d->first].count - d->taken;
+}
+
+static bool distinct_refuses(const struct question *q)
+{
+    const struct solver *s = q->s;
+    const struct value_index *x = first_index(q);
+    struct flow *f = &s->prover->flow;
+    if (!x || !same_index(q, x))
+        return false;
+    block_used(q, x, s->prover->blocked);
+    f->nleft = 0;
+    f->nright = x->n;
+    for (uint32_t v = 0; v < x->n; v++)
+        f->room[v] = 1;
+    for (uint32_t i = 0; i < q->n && f->nleft < s->prover->flow_left; i++)
+        if (plain_demand(q, &q->demands[i]))
+            offer_values(q, x, s->prover->blocked, &q->demands[i]);
+    return !flow_saturates(f);
+}
+
+bool values_refuse(struct solver *s, const struct standing *t)
+{
+    struct question q = {.s = s};
+    uint32_t request = standing_request(s, t);
+    uint32_t claim = s->plan->requests[request].claim;
+    for (uint32_t c = 0; c < s->plan->nconstraints; c++) {
+        if (s->plan->constraints[c].claim < claim)
+            continue;
+        q.constraint = c;
+        q.claim = claim;
+        ask_rest(&q, t);
+        if (q.n &&
+            (s->plan->constraints[c].match ? match_refuses(&q) : distinct_refuses(&q)))
+            return true;
+    }
+    return false;
+}
