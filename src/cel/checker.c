@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The type checker: gradual typing with type parameters, as upstream does it (spec 4.3,
- * 4.5, 4.6). Parameters of signatures are replaced by fresh variables at every call; what
- * a variable was found to stand for is in bound[], and undone through a trail when an
- * overload does not fit in the end.
+ * 4.5, 4.6). It rewrites the tree: names are resolved, "a.b" to one identifier where that
+ * is one, and what an operator or a call may be called with is told by unify.h.
  *
- * Types can grow much faster than the text they come from (cel.bind(b, {a: a}, ...)), and
- * so can the work of comparing them; fuel bounds that, MAX_WEIGHT the types.
+ * Types can grow much faster than the text they come from (cel.bind(b, {a: a}, ...)):
+ * MAX_WEIGHT bounds that.
  */
 #include "base/vec.h"
 #include "cel/issues.h"
+#include "cel/unify.h"
 #include "cel/validate.h"
 
 enum {
     MAX_WEIGHT = 10000, /* nodes of a type */
-    FUEL = 20 * 1000 * 1000,
 };
 
 struct local {
     struct str name;
     const struct cel_type *type;
-};
-
-struct undo {
-    uint32_t var;
-    const struct cel_type *was;
 };
 
 struct checker {
@@ -33,14 +27,11 @@ struct checker {
     struct arena *a;
     struct cel_reporter report;
     struct str container;
-    const struct cel_type **bound; /* by variable - 1; NULL: free */
-    uint32_t nvars, var_room;
-    VEC(struct undo) trail;
+    struct unify u;
     VEC(struct local) locals; /* innermost last */
     VEC(const struct cel_decl *) fits;
     struct strbuf name; /* scratch */
-    uint64_t fuel;
-    bool exhausted;
+    bool too_big;       /* a type was */
 };
 
 /* ---- Types of nodes ---- */
@@ -53,307 +44,17 @@ static const struct cel_type *type_of(const struct checker *c, const struct cel_
 
 static void set_type(struct checker *c, const struct cel_ast *n, const struct cel_type *t)
 {
-    if (t->weight > MAX_WEIGHT && !c->exhausted) {
+    if (t->weight > MAX_WEIGHT && !c->too_big) {
         cel_report(&c->report, n->pos, "type of expression exceeds limit: %d",
                    MAX_WEIGHT);
-        c->exhausted = true;
+        c->too_big = true;
     }
-    c->x->types[n->id] = c->exhausted ? &cel_type_error : t;
-}
-
-static bool burn(struct checker *c)
-{
-    if (c->fuel > 0) {
-        c->fuel--;
-        return true;
-    }
-    if (!c->exhausted)
-        cel_report(&c->report, CEL_NO_POS, "type check exceeds limit");
-    c->exhausted = true;
-    return false;
+    c->x->types[n->id] = c->too_big ? &cel_type_error : t;
 }
 
 static struct cel_ref *ref_of(struct checker *c, const struct cel_ast *n)
 {
     return &c->x->refs[n->id];
-}
-
-static bool is_dyn(const struct cel_type *t)
-{
-    return t->kind == CEL_T_DYN || t->kind == CEL_T_ANY;
-}
-
-static bool is_dyn_or_error(const struct cel_type *t)
-{
-    return t->kind <= CEL_T_ANY; /* ERROR, DYN, ANY */
-}
-
-/* A wrapper is its scalar but for null. */
-static const struct cel_type *unwrap(const struct cel_type *t)
-{
-    return t->kind == CEL_T_WRAPPER ? t->params[0] : t;
-}
-
-static bool same_name(const struct cel_type *a, const struct cel_type *b)
-{
-    return a->name == b->name || (a->name && b->name && strcmp(a->name, b->name) == 0);
-}
-
-/* Equal, taking wrappers for their scalars. */
-static bool exact(struct checker *c, const struct cel_type *a, const struct cel_type *b)
-{
-    a = unwrap(a);
-    b = unwrap(b);
-    if (a == b)
-        return true;
-    if (a->kind != b->kind || a->nparams != b->nparams || !same_name(a, b) || !burn(c))
-        return false;
-    if (a->kind == CEL_T_PARAM)
-        return a->var == b->var;
-    for (unsigned i = 0; i < a->nparams; i++)
-        if (!exact(c, a->params[i], b->params[i]))
-            return false;
-    return true;
-}
-
-/* ---- Variables ---- */
-
-/* Makes n variables and answers with how many there were. */
-static uint32_t new_vars(struct checker *c, uint32_t n)
-{
-    uint32_t had = c->nvars;
-    if (had + n > c->var_room) {
-        uint32_t room = c->var_room ? 2 * (had + n) : 64;
-        const struct cel_type **more = ARENA_ARRAY(c->a, const struct cel_type *, room);
-        if (had)
-            memcpy(more, c->bound, had * sizeof *more);
-        c->bound = more;
-        c->var_room = room;
-    }
-    memset(c->bound + had, 0, n * sizeof *c->bound);
-    c->nvars += n;
-    return had;
-}
-
-static const struct cel_type *new_var(struct checker *c)
-{
-    return cel_type_param(c->a, NULL, new_vars(c, 1) + 1);
-}
-
-/* Parameters of a variable's declared type are not the checker's: they stay as they are
- * and are bound to nothing. */
-static const struct cel_type *binding(const struct checker *c, const struct cel_type *t)
-{
-    return t->kind == CEL_T_PARAM && !t->name ? c->bound[t->var - 1] : NULL;
-}
-
-static void bind(struct checker *c, const struct cel_type *var, const struct cel_type *to)
-{
-    if (var->name)
-        return;
-    vec_push(&c->trail, (struct undo){var->var, c->bound[var->var - 1]});
-    c->bound[var->var - 1] = to;
-}
-
-static void unwind(struct checker *c, size_t mark)
-{
-    while (c->trail.n > mark) {
-        struct undo u = vec_pop(&c->trail);
-        c->bound[u.var - 1] = u.was;
-    }
-}
-
-/* t with other parameters. */
-static const struct cel_type *rebuild(struct checker *c, const struct cel_type *t,
-                                      const struct cel_type *const *params)
-{
-    switch (t->kind) {
-    case CEL_T_LIST:
-        return cel_type_list(c->a, params[0]);
-    case CEL_T_MAP:
-        return cel_type_map(c->a, params[0], params[1]);
-    case CEL_T_TYPE:
-        return cel_type_of(c->a, params[0]);
-    case CEL_T_OPAQUE:
-        return cel_type_opaque(c->a, t->name, params, t->nparams);
-    default:
-        return t;
-    }
-}
-
-/* t with bound variables replaced, free ones too (by dyn) if all is set. */
-static const struct cel_type *substitute(struct checker *c, const struct cel_type *t,
-                                         bool all)
-{
-    const struct cel_type *params[256], *to;
-    bool changed = false;
-    if (!t->var)
-        return t;
-    if (!burn(c))
-        return &cel_type_error;
-    if (t->kind == CEL_T_PARAM) {
-        to = binding(c, t);
-        return to ? substitute(c, to, all) : all ? &cel_type_dyn : t;
-    }
-    for (unsigned i = 0; i < t->nparams; i++) {
-        params[i] = substitute(c, t->params[i], all);
-        changed = changed || params[i] != t->params[i];
-    }
-    return changed ? rebuild(c, t, params) : t;
-}
-
-/* The type of a signature, its parameter k as variable base + k. */
-static const struct cel_type *instantiate(struct checker *c, const struct cel_type *t,
-                                          uint32_t base)
-{
-    const struct cel_type *params[256];
-    if (!t->var)
-        return t;
-    if (t->kind == CEL_T_PARAM)
-        return cel_type_param(c->a, NULL, base + t->var);
-    for (unsigned i = 0; i < t->nparams; i++)
-        params[i] = instantiate(c, t->params[i], base);
-    return rebuild(c, t, params);
-}
-
-/* ---- Assignability ---- */
-
-/* Whether a matches b or more (dyn being the least specific). */
-static bool less_specific(struct checker *c, const struct cel_type *a,
-                          const struct cel_type *b)
-{
-    if (is_dyn(a) || a->kind == CEL_T_PARAM)
-        return true;
-    if (is_dyn(b) || b->kind == CEL_T_PARAM || !burn(c))
-        return false;
-    if (a->kind != CEL_T_OPAQUE && a->kind != CEL_T_LIST && a->kind != CEL_T_MAP)
-        return a->kind == CEL_T_TYPE ? b->kind == CEL_T_TYPE : exact(c, a, b);
-    if (a->kind != b->kind || !same_name(a, b) || a->nparams != b->nparams)
-        return false;
-    for (unsigned i = 0; i < a->nparams; i++)
-        if (!less_specific(c, a->params[i], b->params[i]))
-            return false;
-    return true;
-}
-
-static const struct cel_type *most_general(struct checker *c, const struct cel_type *a,
-                                           const struct cel_type *b)
-{
-    return less_specific(c, a, b) ? a : b;
-}
-
-/* False if var occurs in t, so that t cannot stand for it. */
-static bool absent(struct checker *c, const struct cel_type *var,
-                   const struct cel_type *t)
-{
-    if (!t->var)
-        return true;
-    if (!burn(c) || exact(c, var, t))
-        return false;
-    if (t->kind == CEL_T_PARAM) {
-        const struct cel_type *to = binding(c, t);
-        return !to || absent(c, var, to);
-    }
-    for (unsigned i = 0; i < t->nparams; i++)
-        if (!absent(c, var, t->params[i]))
-            return false;
-    return true;
-}
-
-static bool assignable(struct checker *c, const struct cel_type *a,
-                       const struct cel_type *b);
-
-/* Whether var is or may be made to stand for t; *bound: it stood for something before. */
-static bool stands_for(struct checker *c, const struct cel_type *t,
-                       const struct cel_type *var, bool *bound)
-{
-    *bound = true;
-    if (exact(c, t, var))
-        return true;
-    const struct cel_type *was = binding(c, var);
-    if (was) {
-        if (exact(c, t, was))
-            return true;
-        if (!assignable(c, t, was))
-            return false;
-        const struct cel_type *now = most_general(c, t, was);
-        if (absent(c, var, now))
-            bind(c, var, now);
-        return true;
-    }
-    *bound = false;
-    if (!absent(c, var, t))
-        return false;
-    bind(c, var, t);
-    return true;
-}
-
-static bool nullable(const struct cel_type *t)
-{
-    switch (t->kind) {
-    case CEL_T_NULL:
-    case CEL_T_OPAQUE:
-    case CEL_T_OBJECT:
-    case CEL_T_DURATION:
-    case CEL_T_TIMESTAMP:
-    case CEL_T_WRAPPER:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool assignable_kinds(struct checker *c, const struct cel_type *a,
-                             const struct cel_type *b)
-{
-    a = unwrap(a);
-    b = unwrap(b);
-    if (a->kind != b->kind || !same_name(a, b))
-        return false;
-    if (a->kind == CEL_T_TYPE)
-        return true;
-    if (a->nparams != b->nparams)
-        return false;
-    for (unsigned i = 0; i < a->nparams; i++)
-        if (!assignable(c, a->params[i], b->params[i]))
-            return false;
-    return true;
-}
-
-/* Whether a fits where b is wanted. May bind variables, also when it fails. */
-static bool assignable(struct checker *c, const struct cel_type *a,
-                       const struct cel_type *b)
-{
-    bool bound;
-    if (a == b && !a->var)
-        return true;
-    if (!burn(c))
-        return true;
-    if (b->kind == CEL_T_PARAM) {
-        if (stands_for(c, a, b, &bound))
-            return true;
-        if (bound)
-            return false;
-    }
-    if (a->kind == CEL_T_PARAM)
-        return stands_for(c, b, a, &bound);
-    if (is_dyn_or_error(a) || is_dyn_or_error(b))
-        return true;
-    if (a->kind == CEL_T_NULL)
-        return nullable(b);
-    if (b->kind == CEL_T_NULL)
-        return nullable(a);
-    return assignable_kinds(c, a, b);
-}
-
-/* As assignable, but on failure nothing is bound. */
-static bool fits(struct checker *c, const struct cel_type *a, const struct cel_type *b)
-{
-    size_t mark = c->trail.n;
-    if (assignable(c, a, b))
-        return true;
-    unwind(c, mark);
-    return false;
 }
 
 /* ---- Errors ---- */
@@ -394,7 +95,7 @@ static void no_overload(struct checker *c, const struct cel_ast *n, struct str f
     for (uint32_t i = 0; i < nargs; i++) {
         if (!member || i > 0)
             strbuf_adds(&b, i == member ? "(" : ", ");
-        cel_type_print_short(substitute(c, args[i], true), &b);
+        cel_type_print_short(unify_substitute(&c->u, args[i], true), &b);
         if (member && i == 0)
             strbuf_addc(&b, '.');
     }
@@ -587,14 +288,14 @@ static const struct cel_type *select_type(struct checker *c, const struct cel_as
     }
     case CEL_T_PARAM:
         /* Whatever it stands for later must bear this. */
-        fits(c, &cel_type_dyn, of);
+        unify_fits(&c->u, &cel_type_dyn, of);
         return &cel_type_dyn;
     default:
         if (is_sealed(of)) {
             report_type(c, n->pos, "unexpected failed resolution of '%s'", of);
             return &cel_type_error;
         }
-        if (!is_dyn_or_error(of))
+        if (!unify_is_dyn_or_error(of))
             report_type(c, n->pos, "type '%s' does not support field selection", of);
         return &cel_type_dyn;
     }
@@ -606,7 +307,7 @@ static const struct cel_type *check_field(struct checker *c, struct cel_ast *n,
 {
     bool was_optional;
     check(c, operand);
-    const struct cel_type *t = substitute(c, type_of(c, operand), false);
+    const struct cel_type *t = unify_substitute(&c->u, type_of(c, operand), false);
     t = select_type(c, n, unwrap_optional(t, &was_optional), field);
     return optional || was_optional ? cel_type_optional(c->a, t) : t;
 }
@@ -617,7 +318,7 @@ static void check_select(struct checker *c, struct cel_ast *n)
         return;
     const struct cel_type *t =
         check_field(c, n, n->select.operand, n->select.field, false);
-    set_type(c, n, n->select.test ? &cel_type_bool : substitute(c, t, false));
+    set_type(c, n, n->select.test ? &cel_type_bool : unify_substitute(&c->u, t, false));
 }
 
 static void keep_fits(struct checker *c, const struct cel_ast *n)
@@ -637,7 +338,7 @@ static void check_optional_select(struct checker *c, struct cel_ast *n)
     const struct cel_decl *decl = cel_env_function(c->env, n->call.function, &ndecls);
     const struct cel_type *t =
         check_field(c, n, args[0], cel_str(args[1]->constant), true);
-    set_type(c, n, substitute(c, t, false));
+    set_type(c, n, unify_substitute(&c->u, t, false));
     vec_clear(&c->fits);
     if (ndecls)
         vec_push(&c->fits, decl);
@@ -662,10 +363,11 @@ struct call {
 static bool plausible(const struct cel_type *a, const struct cel_type *sig)
 {
     if (sig->kind == a->kind)
-        return sig->kind != CEL_T_OPAQUE || same_name(a, sig);
-    return is_dyn_or_error(a) || is_dyn_or_error(sig) || a->kind == CEL_T_PARAM ||
-           sig->kind == CEL_T_PARAM || a->kind == CEL_T_WRAPPER ||
-           (a->kind == CEL_T_NULL && nullable(sig)) || sig->kind == CEL_T_WRAPPER;
+        return sig->kind != CEL_T_OPAQUE || unify_same_name(a, sig);
+    return unify_is_dyn_or_error(a) || unify_is_dyn_or_error(sig) ||
+           a->kind == CEL_T_PARAM || sig->kind == CEL_T_PARAM ||
+           a->kind == CEL_T_WRAPPER || (a->kind == CEL_T_NULL && unify_nullable(sig)) ||
+           sig->kind == CEL_T_WRAPPER;
 }
 
 static bool plausible_call(const struct call *call, const struct cel_decl *d)
@@ -682,17 +384,18 @@ static bool plausible_call(const struct call *call, const struct cel_decl *d)
 static const struct cel_type *try_overload(struct checker *c, const struct call *call,
                                            const struct cel_decl *d)
 {
-    uint32_t base = d->nparams ? new_vars(c, d->nparams) : 0;
-    size_t mark = c->trail.n;
+    uint32_t base = d->nparams ? unify_vars(&c->u, d->nparams) : 0;
+    size_t mark = unify_mark(&c->u);
     if (!plausible_call(call, d))
         return NULL;
     for (uint32_t i = 0; i < d->nargs; i++) {
-        if (!assignable(c, call->args[i], instantiate(c, d->args[i], base))) {
-            unwind(c, mark);
+        if (!unify_assignable(&c->u, call->args[i],
+                              unify_instantiate(&c->u, d->args[i], base))) {
+            unify_unwind(&c->u, mark);
             return NULL;
         }
     }
-    return substitute(c, instantiate(c, d->result, base), false);
+    return unify_substitute(&c->u, unify_instantiate(&c->u, d->result, base), false);
 }
 
 static bool is_logic(struct str function)
@@ -705,7 +408,7 @@ static const struct cel_type *check_logic(struct checker *c, const struct call *
 {
     bool ok = true;
     for (uint32_t i = 0; i < call->nargs; i++) {
-        if (fits(c, call->args[i], &cel_type_bool))
+        if (unify_fits(&c->u, call->args[i], &cel_type_bool))
             continue;
         mismatch(c, call->node->call.args[i], &cel_type_bool, call->args[i]);
         ok = false;
@@ -729,7 +432,7 @@ static const struct cel_type *check_overloads(struct checker *c, const struct ca
         vec_push(&c->fits, d);
         if (!result)
             result = t;
-        else if (!is_dyn(result) && !exact(c, t, result))
+        else if (!unify_is_dyn(result) && !unify_exact(&c->u, t, result))
             result = &cel_type_dyn;
     }
     return result;
@@ -825,11 +528,11 @@ static const struct cel_type *join(struct checker *c, const struct cel_type *so_
 {
     if (!so_far)
         return next;
-    if (!fits(c, so_far, next))
+    if (!unify_fits(&c->u, so_far, next))
         return &cel_type_dyn;
-    if (next->kind == CEL_T_NULL && nullable(so_far))
+    if (next->kind == CEL_T_NULL && unify_nullable(so_far))
         return so_far;
-    return most_general(c, so_far, next);
+    return unify_most_general(&c->u, so_far, next);
 }
 
 /* The type of "?x" as an element. */
@@ -841,7 +544,7 @@ static const struct cel_type *element_type(struct checker *c, const struct cel_a
     if (!optional)
         return t;
     t = unwrap_optional(t, &is_optional);
-    if (!is_optional && !is_dyn(t))
+    if (!is_optional && !unify_is_dyn(t))
         mismatch(c, n, cel_type_optional(c->a, t), t);
     return t;
 }
@@ -855,7 +558,7 @@ static void check_list(struct checker *c, struct cel_ast *n)
         elem =
             join(c, elem, element_type(c, item, n->list.optional && n->list.optional[i]));
     }
-    set_type(c, n, cel_type_list(c->a, elem ? elem : new_var(c)));
+    set_type(c, n, cel_type_list(c->a, elem ? elem : unify_var(&c->u)));
 }
 
 static void check_map(struct checker *c, struct cel_ast *n)
@@ -869,8 +572,8 @@ static void check_map(struct checker *c, struct cel_ast *n)
         value = join(c, value, element_type(c, e->value, e->optional));
     }
     if (!key) {
-        key = new_var(c);
-        value = new_var(c);
+        key = unify_var(&c->u);
+        value = unify_var(&c->u);
     }
     set_type(c, n, cel_type_map(c->a, key, value));
 }
@@ -881,7 +584,7 @@ static void check_entry(struct checker *c, const struct cel_object_type *object,
     check(c, e->value);
     const struct cel_type *got = element_type(c, e->value, e->optional);
     const struct cel_type *want = field_type(c, e->pos, object, e->field);
-    if (!want || fits(c, want, got))
+    if (!want || unify_fits(&c->u, want, got))
         return;
     struct strbuf w = STRBUF_INIT, g = STRBUF_INIT;
     cel_type_print_short(want, &w);
@@ -924,7 +627,7 @@ static void push_local(struct checker *c, struct str name, const struct cel_type
 static void range_types(struct checker *c, const struct cel_ast *range, bool two,
                         const struct cel_type *out[2])
 {
-    const struct cel_type *t = substitute(c, type_of(c, range), false);
+    const struct cel_type *t = unify_substitute(&c->u, type_of(c, range), false);
     switch (t->kind) {
     case CEL_T_LIST:
         out[0] = two ? &cel_type_int : t->params[0];
@@ -937,7 +640,7 @@ static void range_types(struct checker *c, const struct cel_ast *range, bool two
     case CEL_T_DYN:
     case CEL_T_ERROR:
     case CEL_T_PARAM:
-        fits(c, &cel_type_dyn, t);
+        unify_fits(&c->u, &cel_type_dyn, t);
         out[0] = out[1] = &cel_type_dyn;
         return;
     default:
@@ -951,7 +654,7 @@ static void range_types(struct checker *c, const struct cel_ast *range, bool two
 
 static void require(struct checker *c, const struct cel_ast *n, const struct cel_type *t)
 {
-    if (!fits(c, t, type_of(c, n)))
+    if (!unify_fits(&c->u, t, type_of(c, n)))
         mismatch(c, n, t, type_of(c, n));
 }
 
@@ -975,7 +678,7 @@ static void check_fold(struct checker *c, struct cel_ast *n)
     c->locals.n = outside + 1; /* the result sees the accumulator alone */
     check(c, n->fold.result);
     c->locals.n = outside;
-    set_type(c, n, substitute(c, type_of(c, n->fold.result), false));
+    set_type(c, n, unify_substitute(&c->u, type_of(c, n->fold.result), false));
 }
 
 /* ---- */
@@ -1022,7 +725,7 @@ static void settle_types(struct checker *c)
     for (uint32_t id = 1; id <= c->x->nids; id++) {
         const struct cel_type *t = c->x->types[id];
         if (t && t->var)
-            c->x->types[id] = substitute(c, t, true);
+            c->x->types[id] = unify_substitute(&c->u, t, true);
     }
 }
 
@@ -1035,18 +738,20 @@ bool cel_check(const struct cel_env *env, struct cel_expr *x, struct arena *a,
         .a = a,
         .report = {issues, a, x->text},
         .container = str_from(cel_env_container(env)),
-        .fuel = FUEL,
     };
     *issues = (struct cel_issues){0};
+    unify_init(&c.u, a);
     x->types = ARENA_ARRAY(a, const struct cel_type *, x->nids + 1);
     x->refs = ARENA_ARRAY(a, struct cel_ref, x->nids + 1);
     check(&c, x->root);
     settle_types(&c);
+    if (c.u.exhausted)
+        cel_report(&c.report, CEL_NO_POS, "type check exceeds limit");
     if (!issues->total) {
         x->type = x->types[x->root->id];
         cel_validate(env, x, &c.report);
     }
-    vec_release(&c.trail);
+    unify_fini(&c.u);
     vec_release(&c.locals);
     vec_release(&c.fits);
     strbuf_release(&c.name);

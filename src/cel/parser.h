@@ -42,7 +42,7 @@ struct cel_parser {
     uint32_t nmacros, macro_room;
 };
 
-/* ---- Nodes. All with a new id. ---- */
+/* ---- Nodes (nodes.c), all with a new id ---- */
 
 struct cel_ast *cel_ast_new(struct cel_parser *p, enum cel_ast_kind kind, uint32_t pos);
 struct cel_ast *cel_ast_const(struct cel_parser *p, uint32_t pos, struct cel_value v);
@@ -55,6 +55,12 @@ struct cel_ast *cel_ast_call(struct cel_parser *p, uint32_t pos, struct str func
                              uint32_t nargs);
 struct cel_ast *cel_ast_list(struct cel_parser *p, uint32_t pos,
                              struct cel_ast *const *items, uint32_t n);
+/* n is at least as deep as its child. */
+static inline void cel_ast_deepen(struct cel_ast *n, const struct cel_ast *child)
+{
+    if (n->depth < child->depth)
+        n->depth = child->depth;
+}
 /* Copies n with all below it, every node with an id of its own at its own position. */
 struct cel_ast *cel_ast_copy(struct cel_parser *p, const struct cel_ast *n);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cel/type.h"
 
+#include <assert.h>
+
 #define SIMPLE(k)                                                                        \
     {                                                                                    \
         .kind = (k), .weight = 1                                                         \
@@ -66,6 +68,7 @@ static const struct cel_type *compose(struct arena *a, enum cel_type_kind kind,
                                       const char *name,
                                       const struct cel_type *const *params, unsigned n)
 {
+    assert(n <= CEL_TYPE_PARAMS);
     struct cel_type *t = arena_alloc(a, sizeof *t + n * sizeof *params);
     const struct cel_type **copy = (const struct cel_type **)(t + 1);
     uint32_t weight = 1;
@@ -199,14 +202,14 @@ void cel_type_print_short(const struct cel_type *t, struct strbuf *out)
 
 /* ---- Parsing ---- */
 
-enum { MAX_PARAMS = 8, MAX_DEPTH = 32 };
+enum { MAX_DEPTH = 32 };
 
 struct reader {
     struct arena *a;
     struct str s;
     size_t i;
     unsigned depth;
-    const struct cel_type *vars[MAX_PARAMS]; /* type parameters seen */
+    const struct cel_type *vars[CEL_TYPE_PARAMS]; /* type parameters seen */
     unsigned nvars;
 };
 
@@ -251,7 +254,7 @@ static const struct cel_type *read_param(struct reader *r)
     for (unsigned i = 0; i < r->nvars; i++)
         if (str_is(name, r->vars[i]->name))
             return r->vars[i];
-    if (r->nvars == MAX_PARAMS)
+    if (r->nvars == CEL_TYPE_PARAMS)
         return NULL;
     const char *copy = arena_str(r->a, name).p;
     const struct cel_type *t = cel_type_param(r->a, copy, r->nvars + 1);
@@ -287,7 +290,7 @@ static bool read_list(struct reader *r, const struct cel_type **out, unsigned *n
     if (take(r, ')'))
         return true;
     do {
-        if (*n == MAX_PARAMS || !(out[*n] = read_type(r)))
+        if (*n == CEL_TYPE_PARAMS || !(out[*n] = read_type(r)))
             return false;
         ++*n;
     } while (take(r, ','));
@@ -296,7 +299,7 @@ static bool read_list(struct reader *r, const struct cel_type **out, unsigned *n
 
 static const struct cel_type *read_type(struct reader *r)
 {
-    const struct cel_type *params[MAX_PARAMS];
+    const struct cel_type *params[CEL_TYPE_PARAMS];
     unsigned n = 0;
     if (r->depth == MAX_DEPTH)
         return NULL;
@@ -331,7 +334,7 @@ const struct cel_type *cel_type_parse(struct arena *a, struct str text)
 bool cel_signature_parse(struct arena *a, struct str text, struct cel_signature *out)
 {
     struct reader r = {.a = a, .s = text};
-    const struct cel_type *args[MAX_PARAMS], *result;
+    const struct cel_type *args[CEL_TYPE_PARAMS], *result;
     unsigned n;
     if (!take(&r, '(') || !read_list(&r, args, &n) || !take_arrow(&r) ||
         !(result = read_type(&r)) || !at_end(&r))

@@ -37,6 +37,8 @@ enum cel_type_kind {
 
 struct cel_object_type;
 
+enum { CEL_TYPE_PARAMS = 8 }; /* no type has more */
+
 /*
  * Make types with the functions below, or as static constants of the simple kinds: they
  * keep weight and var right.
