@@ -88,8 +88,8 @@ struct cel_call {
     const struct cel_node *const *args;
     uint32_t nargs;
     uint32_t ntargets;
-    const struct cel_target *targets;
-    cel_cost_fn *cost; /* NULL: 1 */
+    const struct cel_target *targets; /* NULL: the environment has no such function */
+    cel_cost_fn *cost;                /* NULL: 1 */
     const char *function;
     bool stops; /* at the first argument that is an error, and is then free */
     const struct cel_regex *regex;

@@ -256,7 +256,9 @@ static void find_targets(struct planner *pl, const struct planned *c,
         call->stops = call->stops || is_variadic(only);
         return;
     }
-    struct cel_target *targets = ARENA_ARRAY(&pl->run.arena, struct cel_target, n + 1);
+    if (n == 0)
+        return;
+    struct cel_target *targets = ARENA_ARRAY(&pl->run.arena, struct cel_target, n);
     for (uint32_t i = 0; i < n; i++) {
         bound += decls[i].row->fn != NULL;
         if (decls[i].row->fn != NULL && decls[i].nargs == c->nargs)
