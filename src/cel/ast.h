@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The syntax tree after parsing and macro expansion, and what the checker found out about
- * it. All in one arena. Node ids are dense from 1 and index the checker's arrays.
+ * it. All in one arena. Node ids count from 1 and index the checker's arrays; some stand
+ * for nothing.
+ *
+ * The checker resolves names in the tree itself: the selects of a qualified name become
+ * one identifier, the receiver of a qualified function becomes part of its name
+ * ("sets.contains"), and a global variable that a local one hides gets a leading dot.
  */
 #ifndef DRAY_CEL_AST_H
 #define DRAY_CEL_AST_H

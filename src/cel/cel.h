@@ -36,6 +36,8 @@ struct cel_issues {
 /* NULL with issues set on failure. The text must outlive the expression. */
 struct cel_expr *cel_parse(const struct cel_env *env, struct str text, struct arena *a,
                            struct cel_issues *issues);
+/* Types, then the rules of the environment's flags. Once per expression: it changes the
+ * tree (ast.h). */
 bool cel_check(const struct cel_env *env, struct cel_expr *x, struct arena *a,
                struct cel_issues *issues);
 struct cel_expr *cel_compile(const struct cel_env *env, struct str text, struct arena *a,

@@ -347,8 +347,6 @@ static void check_optional_select(struct checker *c, struct cel_ast *n)
 
 /* ---- Calls ---- */
 
-enum { MAX_ARGS = 32 };
-
 struct call {
     struct cel_ast *node;
     const struct cel_decl *decls;
@@ -356,7 +354,6 @@ struct call {
     bool member;
     uint32_t nargs; /* with the receiver */
     const struct cel_type **args;
-    const struct cel_type *few[MAX_ARGS];
 };
 
 /* A quick look at a type of a signature: false if a cannot fit. */
@@ -472,9 +469,7 @@ static void collect_args(struct checker *c, struct call *call)
     struct cel_ast *n = call->node;
     uint32_t k = 0;
     call->nargs = n->call.nargs + call->member;
-    call->args = call->few;
-    if (call->nargs > MAX_ARGS)
-        call->args = arena_alloc(c->a, call->nargs * sizeof *call->args);
+    call->args = arena_alloc(c->a, call->nargs * sizeof *call->args);
     if (call->member)
         call->args[k++] = type_of(c, n->call.target);
     for (uint32_t i = 0; i < n->call.nargs; i++)
