@@ -235,10 +235,11 @@ static struct cel_value no_target(const struct cel_call *c, struct cel_frame *f,
             strbuf_release(&b);
             return args[i];
         }
-        strbuf_addf(&b, "%s%s", i ? ", " : "", cel_kind_name(args[i]));
+        strbuf_addf(&b, "%s%s", i ? ", " : "(", cel_kind_name(args[i]));
     }
-    struct cel_value e =
-        cel_errorf(f->run, "no such overload: %s(%s)", c->function, strbuf_cstr(&b));
+    strbuf_addc(&b, ')');
+    struct cel_value e = cel_errorf(f->run, "no such overload: %s%s", c->function,
+                                    c->targets ? strbuf_cstr(&b) : "");
     strbuf_release(&b);
     return e;
 }
