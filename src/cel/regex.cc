@@ -2,12 +2,14 @@
 /*
  * Go and RE2 share their grammar but for a few points, which are settled before RE2 sees
  * the pattern: names of groups are dropped (nothing here uses them, and RE2 refuses Go's
- * short form and repeated names), and \C, which Go does not have, is refused.
+ * short form and repeated names), names of Unicode's properties are made RE2's, and \C,
+ * which Go does not have, is refused.
  */
 #include "cel/regex.h"
 
 #include <re2/re2.h>
 
+#include <cctype>
 #include <memory>
 #include <string>
 
@@ -83,6 +85,81 @@ size_t step_at(struct str text, size_t pos)
     return n;
 }
 
+/* Long names of Unicode's categories, which Go knows and RE2 does not. */
+const struct {
+    const char *name, *category;
+} categories[] = {
+    {"Closepunctuation", "Pe"},
+    {"Cntrl", "Cc"},
+    {"Combiningmark", "M"},
+    {"Connectorpunctuation", "Pc"},
+    {"Control", "Cc"},
+    {"Currencysymbol", "Sc"},
+    {"Dashpunctuation", "Pd"},
+    {"Decimalnumber", "Nd"},
+    {"Digit", "Nd"},
+    {"Enclosingmark", "Me"},
+    {"Finalpunctuation", "Pf"},
+    {"Format", "Cf"},
+    {"Initialpunctuation", "Pi"},
+    {"Letter", "L"},
+    {"Letternumber", "Nl"},
+    {"Lineseparator", "Zl"},
+    {"Lowercaseletter", "Ll"},
+    {"Mark", "M"},
+    {"Mathsymbol", "Sm"},
+    {"Modifierletter", "Lm"},
+    {"Modifiersymbol", "Sk"},
+    {"Nonspacingmark", "Mn"},
+    {"Number", "N"},
+    {"Openpunctuation", "Ps"},
+    {"Other", "C"},
+    {"Otherletter", "Lo"},
+    {"Othernumber", "No"},
+    {"Otherpunctuation", "Po"},
+    {"Othersymbol", "So"},
+    {"Paragraphseparator", "Zp"},
+    {"Privateuse", "Co"},
+    {"Punct", "P"},
+    {"Punctuation", "P"},
+    {"Separator", "Z"},
+    {"Spaceseparator", "Zs"},
+    {"Spacingmark", "Mc"},
+    {"Surrogate", "Cs"},
+    {"Symbol", "S"},
+    {"Titlecaseletter", "Lt"},
+    {"Uppercaseletter", "Lu"},
+};
+
+/* A name of a category or a script as Go looks it up: case, spaces, dashes and
+ * underscores do not matter. */
+std::string canonical(const std::string &name)
+{
+    std::string s;
+    for (unsigned char c : name) {
+        if (c == '_' || c == '-' || c == ' ')
+            continue;
+        s += static_cast<char>(c >= 0x80 ? c : s.empty() ? toupper(c) : tolower(c));
+    }
+    return s;
+}
+
+bool is_property(const std::string &name)
+{
+    return RE2("\\p{" + name + "}", RE2::Quiet).ok();
+}
+
+/* What RE2 calls a property that it does not know by this name; empty if there is none.
+ */
+std::string other_name(const std::string &name)
+{
+    std::string wanted = canonical(name);
+    for (const auto &row : categories)
+        if (wanted == row.name)
+            return row.category;
+    return wanted == name || is_property(name) || !is_property(wanted) ? "" : wanted;
+}
+
 /* Copies a pattern, settling what RE2 would take otherwise than Go. */
 class rewriter
 {
@@ -98,12 +175,14 @@ class rewriter
     }
 
     std::string out;
-    failure bad; /* out is then the pattern up to it */
+    failure bad;         /* out is then the pattern up to it */
+    size_t class_at = 0; /* where the last class starts */
 
   private:
     const std::string &in;
     size_t at = 0;
     int depth = 0;
+    bool in_class = false;
 
     bool sees(const char *text) const
     {
@@ -163,16 +242,44 @@ class rewriter
     /* \p{...} and \x{...} as one piece, any other escape with the byte behind it. */
     void property_or_char()
     {
-        if (sees("\\p{") || sees("\\P{") || sees("\\x{")) {
-            size_t end = in.find('}', at);
-            take(end == std::string::npos ? in.size() - at : end + 1 - at);
-        } else {
+        bool property = sees("\\p{") || sees("\\P{");
+        if (!property && !sees("\\x{")) {
             take(2);
+            return;
+        }
+        size_t end = in.find('}', at);
+        if (end == std::string::npos)
+            take(in.size() - at);
+        else if (property)
+            take_property(end);
+        else
+            take(end + 1 - at);
+    }
+
+    /* \p{name}, \P{name}, \p{^name} */
+    void take_property(size_t end)
+    {
+        bool inverted = in.compare(at + 3, 1, "^") == 0;
+        bool negated = inverted != (in[at + 1] == 'P');
+        size_t start = at + 3 + inverted;
+        std::string name = in.substr(start, end - start), other = other_name(name);
+        if (canonical(name) == "Ascii") {
+            std::string ascii = negated ? "[:^ascii:]" : "[:ascii:]";
+            out += in_class ? ascii : "[" + ascii + "]";
+            at = end + 1;
+        } else if (!other.empty()) {
+            take(start - at);
+            out += other + "}";
+            at = end + 1;
+        } else {
+            take(end + 1 - at);
         }
     }
 
     void klass()
     {
+        class_at = at;
+        in_class = true;
         take(1);
         if (sees("^"))
             take(1);
@@ -182,6 +289,7 @@ class rewriter
             class_item();
         if (at < in.size())
             take(1);
+        in_class = false;
     }
 
     void class_item()
@@ -281,10 +389,15 @@ std::unique_ptr<RE2> compile(const std::string &pattern)
     return std::make_unique<RE2>(pattern, options);
 }
 
-failure failure_of(const RE2 &re, const std::string &given)
+/* In the words of the pattern as given. */
+failure failure_of(const RE2 &re, const std::string &given, size_t class_at)
 {
     failure f;
     f.text = code_text_of(re.error_code());
+    if (re.error_code() == RE2::ErrorMissingBracket) {
+        f.argument = given.substr(class_at);
+        return f;
+    }
     bool whole = re.error_code() == RE2::ErrorMissingParen ||
                  re.error_code() == RE2::ErrorUnexpectedParen ||
                  re.error_code() == RE2::ErrorPatternTooLarge;
@@ -302,7 +415,7 @@ std::unique_ptr<RE2> translate(const std::string &given, failure *f)
     if (re->ok() && !rw.bad.text)
         return re;
     bool open = re->ok() || re->error_code() == RE2::ErrorMissingParen;
-    *f = rw.bad.text && open ? rw.bad : failure_of(*re, given);
+    *f = rw.bad.text && open ? rw.bad : failure_of(*re, given, rw.class_at);
     return nullptr;
 }
 
