@@ -13,7 +13,7 @@ enum {
     SMALL = 1 << 24,  /* the most units a device may draw for a counter to take part */
     PLENTY = 1 << 30, /* more than all devices draw: the counter is no bound */
     WEIGHT = 1 << 20,
-    TABLE_ROOM = 1 << 16 /* entries of a table of later devices */
+    TABLE_ROOM = 1 << 18 /* entries of a table of later devices */
 };
 
 /* One counter, or several of one name in a pool, in units that all draws are whole
@@ -32,6 +32,8 @@ struct builder {
     uint32_t *total_of;   /* seat -> bound of its weighted sum */
     struct scale *scales; /* per counter bound */
     int64_t *weights;     /* per counter bound */
+    uint32_t *devices;    /* scratch: candidates of an alternative */
+    uint32_t *row_of;     /* bound -> its place among the active; or NONE */
     uint32_t ncounters;
 };
 
@@ -203,20 +205,27 @@ static void count_wanted(struct builder *t)
             t->b->tables[leader_of(s, alt)].most += s->alts.v[alt].count;
 }
 
+static uint32_t list_candidates(const struct solver *s, uint32_t alt, uint32_t *out)
+{
+    const struct alt_state *a = &s->alts.v[alt];
+    uint32_t n = 0;
+    for (uint32_t word = a->low; word < s->words; word++)
+        for (uint64_t w = a->ok[word] & ~s->prover->taken[word]; w; w &= w - 1)
+            out[n++] = word * 64 + (uint32_t)__builtin_ctzll(w);
+    return n;
+}
+
 /* Bounds of which a table has something else than zero. */
 static void find_active(struct builder *t, uint32_t alt, uint8_t *active)
 {
-    const struct solver *s = t->s;
-    const struct alt_state *a = &s->alts.v[alt];
-    uint32_t *drawers = ARENA_ARRAY(&t->tmp, uint32_t, t->b->n), all = 0;
-    for (uint32_t word = a->low; word < s->words; word++)
-        for (uint64_t w = a->ok[word] & ~s->taken[word]; w; w &= w - 1, all++) {
-            uint32_t d = word * 64 + (uint32_t)__builtin_ctzll(w);
-            for (uint32_t i = t->b->at[d]; i < t->b->at[d + 1]; i++)
-                drawers[t->b->takes[i].bound]++;
-        }
-    for (uint32_t j = 0; j < t->b->n; j++)
-        active[j] |= all - drawers[j] < t->b->tables[alt].most && drawers[j];
+    const struct bounds *b = t->b;
+    uint32_t *drawers = ARENA_ARRAY(&t->tmp, uint32_t, b->n);
+    uint32_t n = list_candidates(t->s, alt, t->devices);
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t i = b->at[t->devices[k]]; i < b->at[t->devices[k] + 1]; i++)
+            drawers[b->takes[i].bound]++;
+    for (uint32_t j = 0; j < b->n; j++)
+        active[j] |= n - drawers[j] < b->tables[alt].most && drawers[j];
 }
 
 static int64_t drawn_by(const struct bounds *b, uint32_t device, uint32_t bound)
@@ -226,58 +235,6 @@ static int64_t drawn_by(const struct bounds *b, uint32_t device, uint32_t bound)
             return b->takes[i].n;
     return 0;
 }
-
-static int by_size(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static uint32_t list_candidates(const struct solver *s, uint32_t alt, uint32_t *out)
-{
-    const struct alt_state *a = &s->alts.v[alt];
-    uint32_t n = 0;
-    for (uint32_t word = a->low; word < s->words; word++)
-        for (uint64_t w = a->ok[word] & ~s->taken[word]; w; w &= w - 1)
-            out[n++] = word * 64 + (uint32_t)__builtin_ctzll(w);
-    return n;
-}
-
-/* No k devices are to be had: more than anything is left. */
-#define NEVER ((int64_t)1 << 60)
-
-/* Shares draw nothing that is looked at here, and any number of requests may have one. */
-static bool has_shares(const struct solver *s, uint32_t alt)
-{
-    for (uint32_t w = 0; s->any_multi && w < s->words; w++)
-        if (s->alts.v[alt].ok[w] & s->multi[w] & ~s->taken[w])
-            return true;
-    return false;
-}
-
-static void fill_table(struct builder *t, uint32_t alt)
-{
-    struct bounds *b = t->b;
-    struct bound_table *table = &b->tables[alt];
-    uint32_t *devices = ARENA_ARRAY(&t->tmp, uint32_t, (size_t)t->s->words * 64);
-    uint32_t n = list_candidates(t->s, alt, devices);
-    int64_t *v = ARENA_ARRAY(&t->tmp, int64_t, n + 1);
-    table->least =
-        ARENA_ARRAY(&t->s->prover->mem, int64_t, (size_t)b->nactive * (table->most + 1));
-    if (has_shares(t->s, alt))
-        return;
-    for (uint32_t j = 0; j < b->nactive; j++) {
-        int64_t *least = table->least + (size_t)j * (table->most + 1);
-        for (uint32_t i = 0; i < n; i++)
-            v[i] = drawn_by(b, devices[i], b->active[j]);
-        if (n > 1)
-            qsort(v, n, sizeof *v, by_size);
-        for (uint32_t k = 1; k <= table->most; k++)
-            least[k] = k <= n ? least[k - 1] + v[k - 1] : NEVER;
-    }
-}
-
-/* ---- Of devices at or after a position ---- */
 
 static void keep_smallest(int64_t *v, uint32_t *n, uint32_t most, int64_t x)
 {
@@ -293,20 +250,68 @@ static void keep_smallest(int64_t *v, uint32_t *n, uint32_t most, int64_t x)
     v[i] = x;
 }
 
-static void fill_later(struct builder *t, uint32_t alt, uint32_t nbits)
+/* No k devices are to be had: more than anything is left. */
+#define NEVER ((int64_t)1 << 60)
+
+/* Shares draw nothing that is looked at here, and any number of requests may have one. */
+static bool has_shares(const struct solver *s, uint32_t alt)
+{
+    for (uint32_t w = 0; s->any_multi && w < s->words; w++)
+        if (s->alts.v[alt].ok[w] & s->multi[w] & ~s->taken[w])
+            return true;
+    return false;
+}
+
+/* Draws of the candidates, a row for each active bound. */
+static int64_t *draw_rows(struct builder *t, uint32_t n)
+{
+    const struct bounds *b = t->b;
+    int64_t *rows = ARENA_ARRAY(&t->tmp, int64_t, (size_t)b->nactive * n);
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t i = b->at[t->devices[k]]; i < b->at[t->devices[k] + 1]; i++) {
+            uint32_t row = t->row_of[b->takes[i].bound];
+            if (row != NONE)
+                rows[(size_t)row * n + k] = b->takes[i].n;
+        }
+    return rows;
+}
+
+static void fill_table(struct builder *t, uint32_t alt)
 {
     struct bounds *b = t->b;
     struct bound_table *table = &b->tables[alt];
-    uint32_t most = t->s->alts.v[alt].count;
-    const struct alt_state *a = &t->s->alts.v[alt];
-    table->later_most = most;
-    table->later = ARENA_ARRAY(&t->s->prover->mem, int64_t,
-                               (size_t)(nbits + 1) * b->nactive * (most + 1));
-    int64_t *smallest = ARENA_ARRAY(&t->tmp, int64_t, most + 1);
+    table->least =
+        ARENA_ARRAY(&t->s->prover->mem, int64_t, (size_t)b->nactive * (table->most + 1));
+    if (has_shares(t->s, alt))
+        return;
+    uint32_t n = list_candidates(t->s, alt, t->devices);
+    const int64_t *rows = draw_rows(t, n);
+    int64_t *smallest = ARENA_ARRAY(&t->tmp, int64_t, table->most + 1);
+    for (uint32_t j = 0; j < b->nactive; j++) {
+        int64_t *least = table->least + (size_t)j * (table->most + 1);
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < n; i++)
+            keep_smallest(smallest, &kept, table->most, rows[(size_t)j * n + i]);
+        for (uint32_t k = 1; k <= table->most; k++)
+            least[k] = k <= kept ? least[k - 1] + smallest[k - 1] : NEVER;
+    }
+}
+
+/* ---- Of devices at or after a position ---- */
+
+static void fill_later(struct solver *s, uint32_t alt, struct arena *tmp)
+{
+    struct bounds *b = s->prover->bounds;
+    struct bound_table *table = &b->tables[alt];
+    const struct alt_state *a = &s->alts.v[alt];
+    uint32_t most = a->count, nbits = s->words * 64;
+    size_t size = (size_t)(nbits + 1) * b->nactive * (most + 1);
+    int64_t *smallest = ARENA_ARRAY(tmp, int64_t, most + 1);
+    table->later = ARENA_ARRAY(&s->prover->mem, int64_t, size);
     for (uint32_t j = 0; j < b->nactive; j++) {
         uint32_t n = 0;
         for (uint32_t d = nbits + 1; d-- > 0;) {
-            if (d < nbits && bit_test(a->ok, d) && !bit_test(t->s->taken, d))
+            if (d < nbits && bit_test(a->ok, d) && !bit_test(s->prover->taken, d))
                 keep_smallest(smallest, &n, most, drawn_by(b, d, b->active[j]));
             int64_t *out = table->later + ((size_t)d * b->nactive + j) * (most + 1);
             for (uint32_t k = 1; k <= most; k++)
@@ -315,15 +320,21 @@ static void fill_later(struct builder *t, uint32_t alt, uint32_t nbits)
     }
 }
 
-static void fill_laters(struct builder *t)
+void bounds_deepen(struct solver *s)
 {
-    uint32_t nbits = t->s->words * 64;
-    for (uint32_t alt = 0; alt < t->s->plan->nalts; alt++) {
-        uint64_t size = (uint64_t)nbits * t->b->nactive * (t->s->alts.v[alt].count + 1);
-        if (counts_for(t->s, alt) && !t->s->plan->alts[alt].all &&
-            t->s->alts.v[alt].count > 1 && size <= TABLE_ROOM && !has_shares(t->s, alt))
-            fill_later(t, alt, nbits);
+    struct arena tmp;
+    if (!s->prover->bounds)
+        return;
+    arena_init(&tmp);
+    for (uint32_t alt = 0; alt < s->plan->nalts; alt++) {
+        uint32_t count = s->alts.v[alt].count;
+        uint64_t size =
+            (uint64_t)(s->words * 64) * s->prover->bounds->nactive * (count + 1);
+        if (counts_for(s, alt) && !s->plan->alts[alt].all && count > 1 &&
+            size <= TABLE_ROOM && !has_shares(s, alt))
+            fill_later(s, alt, &tmp);
     }
+    arena_fini(&tmp);
 }
 
 /* ---- What the rest draws ---- */
@@ -407,15 +418,19 @@ static void fill_tables(struct builder *t)
     const struct solver *s = t->s;
     struct bounds *b = t->b;
     uint8_t *active = ARENA_ARRAY(&t->tmp, uint8_t, b->n);
+    t->devices = ARENA_ARRAY(&t->tmp, uint32_t, (size_t)s->words * 64);
     b->tables = ARENA_ARRAY(&s->prover->mem, struct bound_table, s->plan->nalts);
     b->active = ARENA_ARRAY(&s->prover->mem, uint32_t, b->n);
     count_wanted(t);
     for (uint32_t alt = 0; alt < s->plan->nalts; alt++)
         if (b->tables[alt].most)
             find_active(t, alt, active);
-    for (uint32_t j = 0; j < b->n; j++)
+    t->row_of = ARENA_ARRAY(&t->tmp, uint32_t, b->n);
+    for (uint32_t j = 0; j < b->n; j++) {
+        t->row_of[j] = active[j] ? b->nactive : NONE;
         if (active[j])
             b->active[b->nactive++] = j;
+    }
     for (uint32_t alt = 0; alt < s->plan->nalts; alt++)
         if (leader_of(s, alt) == alt)
             fill_table(t, alt);
@@ -435,7 +450,6 @@ void bounds_build(struct solver *s)
         fill_takes(&t);
         fill_tables(&t);
         fill_rest(&t);
-        fill_laters(&t);
         if (t.b->nactive)
             s->prover->bounds = t.b;
     }
@@ -465,7 +479,7 @@ static const int64_t *current_draws(const struct solver *s, const struct standin
         return NULL;
     const struct bound_table *table = &b->tables[t->alt];
     if (table->later) {
-        *stride = table->later_most + 1;
+        *stride = s->alts.v[t->alt].count + 1;
         return table->later + (size_t)t->start * b->nactive * *stride + want;
     }
     table = &b->tables[leader_of(s, t->alt)];

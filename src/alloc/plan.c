@@ -166,6 +166,91 @@ static void add_alt(struct alloc_plan *p, struct plan_claim *c, struct plan_requ
     add_uses(p, alt, c, r->v);
 }
 
+/* ---- Requests and claims that are alike ---- */
+
+static bool same_constraint(const struct alloc_plan *p, uint32_t a, uint32_t b)
+{
+    const struct plan_constraint *x = &p->constraints[a], *y = &p->constraints[b];
+    return x->index == y->index && x->match == y->match && str_eq(x->name, y->name);
+}
+
+static bool same_alt(const struct alloc_plan *p, const struct plan_alt *a,
+                     const struct plan_alt *b)
+{
+    if (a->profile != b->profile || a->count != b->count || a->all != b->all ||
+        a->admin != b->admin || a->nuses != b->nuses || a->error.n || b->error.n)
+        return false;
+    for (uint32_t i = 0; i < a->nuses; i++)
+        if (a->uses[i].attribute != b->uses[i].attribute ||
+            a->uses[i].derived != b->uses[i].derived ||
+            !same_constraint(p, a->uses[i].constraint, b->uses[i].constraint))
+            return false;
+    return true;
+}
+
+static bool same_request(const struct alloc_plan *p, const struct plan_request *a,
+                         const struct plan_request *b)
+{
+    if (a->nalts != b->nalts || a->v->first_available != b->v->first_available)
+        return false;
+    for (uint32_t i = 0; i < a->nalts; i++)
+        if (!same_alt(p, &p->alts[a->alt + i], &p->alts[b->alt + i]))
+            return false;
+    return true;
+}
+
+static bool same_claim(const struct alloc_plan *p, const struct plan_claim *a,
+                       const struct plan_claim *b)
+{
+    if (a->nrequests != b->nrequests || a->nconstraints != b->nconstraints)
+        return false;
+    for (uint32_t i = 0; i < a->nrequests; i++)
+        if (!same_request(p, &p->requests[a->request + i], &p->requests[b->request + i]))
+            return false;
+    return true;
+}
+
+/* One way only, and devices that are looked for one by one. */
+static bool is_plain(const struct alloc_plan *p, const struct plan_request *r)
+{
+    return r->nalts == 1 && !r->v->first_available && !p->alts[r->alt].all &&
+           p->alts[r->alt].count > 0 && p->alts[r->alt].error.n == 0;
+}
+
+static void find_like_request(struct alloc_plan *p, struct plan_request *r)
+{
+    const struct plan_claim *c = &p->claims[r->claim];
+    for (uint32_t i = (uint32_t)(r - p->requests); i-- > c->request;)
+        if (same_request(p, r, &p->requests[i])) {
+            r->like = i;
+            return;
+        }
+}
+
+static void find_like_claim(struct alloc_plan *p, struct plan_request *first)
+{
+    for (uint32_t i = first->claim; i-- > 0;)
+        if (same_claim(p, &p->claims[first->claim], &p->claims[i])) {
+            first->like = p->claims[i].request;
+            first->like_claim = true;
+            return;
+        }
+}
+
+static void find_likes(struct alloc_plan *p)
+{
+    for (uint32_t i = 0; i < p->nrequests; i++) {
+        struct plan_request *r = &p->requests[i];
+        r->like = NONE;
+        if (!is_plain(p, r))
+            continue;
+        if (i == p->claims[r->claim].request)
+            find_like_claim(p, r);
+        else
+            find_like_request(p, r);
+    }
+}
+
 /* ---- Requests and claims ---- */
 
 static struct str check_request(struct alloc_plan *p, const struct view_claim *c,
@@ -234,6 +319,7 @@ static void fill(struct alloc_plan *p, uint32_t nclaims)
     reserve(p, nclaims);
     for (uint32_t i = 0; i < nclaims; i++)
         add_claim(p, p->views[i]);
+    find_likes(p);
     p->classes_version = p->inv->classes_version;
     p->profiles_epoch = p->inv->profiles_epoch;
 }

@@ -33,6 +33,9 @@ struct plan_alt {
 struct plan_request {
     const struct view_request *v;
     uint32_t claim, alt, nalts;
+    uint32_t like;   /* an earlier request whose devices could as well be this one's, so
+                        that   the first solution has its first device no later; or NONE */
+    bool like_claim; /* because the whole claims are alike */
     struct str error;
 };
 

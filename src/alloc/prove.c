@@ -4,8 +4,8 @@
 
 #include "alloc/prover.h"
 
-/* Failures after which a search is no longer easy. */
-enum { EASY = 8 };
+/* Effort after which a search is no longer easy, and after which it is worth more. */
+enum { EASY = 64, SHALLOW = 512, PICKED = 8, REFUSED = 1 };
 
 /* At least want candidates from start on. */
 static bool enough(const struct solver *s, uint32_t alt, uint32_t start, uint32_t want)
@@ -65,9 +65,13 @@ bool prove_none(struct solver *s)
     return !rest_has_enough(s, 0) || (s->horizon > 0 && refuted(s, &t));
 }
 
-bool prove_failed(struct solver *s)
+bool prove_failed(struct solver *s, bool picked)
 {
-    return ++s->failures > EASY && !s->hard;
+    uint32_t before = s->effort;
+    s->effort += picked ? PICKED : REFUSED;
+    if (s->hard && before < SHALLOW && s->effort >= SHALLOW)
+        bounds_deepen(s);
+    return s->effort > EASY && !s->hard;
 }
 
 static void reserve_flow(struct solver *s)
@@ -95,6 +99,8 @@ void prover_start(struct solver *s)
         arena_init(&s->prover->mem);
     }
     arena_reset(&s->prover->mem);
+    s->prover->taken = ARENA_ARRAY(&s->prover->mem, uint64_t, s->words + 1);
+    memcpy(s->prover->taken, s->taken, s->words * sizeof *s->taken);
     twins_build(s);
     hall_build(s);
     values_build(s);

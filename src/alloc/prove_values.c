@@ -14,18 +14,11 @@ struct gathering {
     bool odd; /* a candidate's value compares with nothing, yet it may be picked */
 };
 
-static void gather_alt(const struct solver *s, uint32_t alt, uint32_t use,
-                       struct gathering *g)
+static void gather_device(const struct value_set *v, struct gathering *g)
 {
-    const struct alt_state *a = &s->alts.v[alt];
-    for (uint32_t word = a->low; word < s->words; word++)
-        for (uint64_t w = a->ok[word]; w; w &= w - 1) {
-            uint32_t d = word * 64 + (uint32_t)__builtin_ctzll(w);
-            const struct value_set *v = value_of(s, alt, use, d);
-            g->odd |= v->state == VALUE_ODD;
-            for (uint32_t i = 0; i < v->n; i++)
-                vec_push(&g->ids, v->ids[i]);
-        }
+    g->odd |= v->state == VALUE_ODD;
+    for (uint32_t i = 0; i < v->n; i++)
+        vec_push(&g->ids, v->ids[i]);
 }
 
 static int by_number(const void *a, const void *b)
@@ -59,56 +52,67 @@ static const uint64_t *bits_of(const struct solver *s, const struct value_index 
     return lo < x->n && x->ids[lo] == id ? x->bits + (size_t)lo * s->words : NULL;
 }
 
-static void mark_alt(const struct solver *s, uint32_t alt, uint32_t use,
-                     struct value_index *x)
+static bool uses_index(const struct solver *s, const struct value_index *x, uint32_t alt,
+                       uint32_t *use)
 {
-    const struct alt_state *a = &s->alts.v[alt];
-    for (uint32_t word = a->low; word < s->words; word++)
-        for (uint64_t w = a->ok[word]; w; w &= w - 1) {
-            uint32_t d = word * 64 + (uint32_t)__builtin_ctzll(w);
-            const struct value_set *v = value_of(s, alt, use, d);
-            for (uint32_t i = 0; i < v->n; i++)
-                bit_set((uint64_t *)bits_of(s, x, v->ids[i]), d);
-        }
+    const struct plan_alt *pa = &s->plan->alts[alt];
+    for (*use = 0; *use < pa->nuses; ++*use)
+        if (pa->uses[*use].attribute == x->attribute &&
+            pa->uses[*use].derived == x->derived)
+            return true;
+    return false;
 }
 
-/* Calls f for every use of the same attribute. */
-typedef void each_use_fn(const struct solver *s, uint32_t alt, uint32_t use, void *ctx);
-
-static void gather_use(const struct solver *s, uint32_t alt, uint32_t use, void *ctx)
+/* Candidates of those who use the attribute, and how to look its values up. */
+static uint64_t *index_devices(struct solver *s, const struct value_index *x,
+                               uint32_t *alt, uint32_t *use)
 {
-    gather_alt(s, alt, use, ctx);
-}
-static void mark_use(const struct solver *s, uint32_t alt, uint32_t use, void *ctx)
-{
-    mark_alt(s, alt, use, ctx);
-}
-
-static void each_use(const struct solver *s, const struct value_index *x, each_use_fn *f,
-                     void *ctx)
-{
-    for (uint32_t alt = 0; alt < s->plan->nalts; alt++) {
-        const struct plan_alt *pa = &s->plan->alts[alt];
-        for (uint32_t u = 0; u < pa->nuses; u++)
-            if (pa->uses[u].attribute == x->attribute &&
-                pa->uses[u].derived == x->derived)
-                f(s, alt, u, ctx);
+    uint64_t *bits = ARENA_ARRAY(&s->prover->mem, uint64_t, s->words + 1);
+    for (uint32_t i = 0; i < s->plan->nalts; i++) {
+        uint32_t u;
+        if (!uses_index(s, x, i, &u))
+            continue;
+        *alt = i;
+        *use = u;
+        for (uint32_t w = 0; w < s->words; w++)
+            bits[w] |= s->alts.v[i].ok[w];
     }
+    return bits;
+}
+
+static void mark_device(const struct solver *s, const struct value_index *x, uint32_t d,
+                        const struct value_set *v)
+{
+    for (uint32_t i = 0; i < v->n; i++)
+        bit_set((uint64_t *)bits_of(s, x, v->ids[i]), d);
+}
+
+static void make_index(struct solver *s, struct value_index *x, uint32_t n,
+                       const uint32_t *ids)
+{
+    struct arena *a = &s->prover->mem;
+    x->n = n;
+    x->ids = ARENA_ARRAY(a, uint32_t, n);
+    x->bits = ARENA_ARRAY(a, uint64_t, (size_t)n * s->words);
+    memcpy(x->ids, ids, n * sizeof *x->ids);
 }
 
 static void fill_index(struct solver *s, struct value_index *x)
 {
-    struct arena *a = &s->prover->mem;
     struct gathering g = {0};
-    each_use(s, x, gather_use, &g);
+    uint32_t alt = 0, use = 0;
+    const uint64_t *devices = index_devices(s, x, &alt, &use);
+    size_t end = (size_t)s->words * 64;
+    for (size_t d = bitset_next(devices, end, 0); d < end;
+         d = bitset_next(devices, end, d + 1))
+        gather_device(value_of(s, alt, use, (uint32_t)d), &g);
     uint32_t n = unique(g.ids.v, g.ids.n);
     x->known = n <= MAX_VALUES && (!g.odd || s->plan->inv->features.list_type_attributes);
     if (x->known && n) {
-        x->n = n;
-        x->ids = ARENA_ARRAY(a, uint32_t, n);
-        memcpy(x->ids, g.ids.v, n * sizeof *x->ids);
-        x->bits = ARENA_ARRAY(a, uint64_t, (size_t)n * s->words);
-        each_use(s, x, mark_use, x);
+        make_index(s, x, n, g.ids.v);
+        for (size_t d = bitset_next(devices, end, 0); d < end;
+             d = bitset_next(devices, end, d + 1))
+            mark_device(s, x, (uint32_t)d, value_of(s, alt, use, (uint32_t)d));
     }
     vec_release(&g.ids);
 }

@@ -45,14 +45,14 @@ struct bounds {
     struct bound_table { /* of an alternative */
         uint32_t most;   /* devices */
         int64_t *least;  /* [active * (most + 1) + k]: of k devices */
-        uint32_t later_most;
-        int64_t *later; /* [(device * nactive + active) * (most + 1) + k]: of k at or
-                           after device; NULL: not made */
+        int64_t *later;  /* [(device * nactive + active) * (most + 1) + k]: of k at or
+                            after device; NULL: not made */
     } * tables;
 };
 
 struct prover {
     struct arena mem;
+    uint64_t *taken; /* before the first pick */
 
     /* twins.c: devices that are the same choice */
     bool exchangeable;  /* else none of this is there */
@@ -110,6 +110,8 @@ void twins_build(struct solver *s);
 void hall_build(struct solver *s);
 void values_build(struct solver *s);
 void bounds_build(struct solver *s);
+/* More tables, for a search that goes on. */
+void bounds_deepen(struct solver *s);
 
 /* ---- Kept with every pick ---- */
 

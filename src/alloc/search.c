@@ -64,14 +64,16 @@ static enum verdict try_device(struct solver *s, uint32_t alt, uint32_t k,
 {
     uint32_t which;
     enum take t = state_take(s, alt, device, &which);
+    if (t == FAILED)
+        return ENDED;
     if (t != TAKEN)
-        return t == FAILED ? ENDED : NOTHING;
+        return prove_failed(s, false) ? HARDEN : NOTHING;
     enum verdict v = NOTHING;
     if (!prove_hopeless(s, alt, k + 1, device + 1))
         v = step(s) ? slot(s, alt, k + 1, device + 1) : ENDED;
     if (v != FOUND && v != ENDED)
         state_undo(s);
-    return v == NOTHING && prove_failed(s) ? HARDEN : v;
+    return v == NOTHING && prove_failed(s, true) ? HARDEN : v;
 }
 
 /* The word's candidates, also those that are traps, from start on. */
@@ -84,10 +86,24 @@ static uint64_t candidates(const struct solver *s, uint32_t alt, uint32_t word,
     return word == start / 64 ? w & ~(uint64_t)0 << start % 64 : w;
 }
 
+/* Requests that are alike are met in order. */
+static uint32_t first_start(struct solver *s, uint32_t request)
+{
+    const struct plan_request *r = &s->plan->requests[request];
+    uint32_t last =
+        r->like_claim ? request + s->plan->claims[r->claim].nrequests - 1 : request;
+    s->first_picks.v[request] = (uint32_t)s->picks.n;
+    if (r->like == NONE || last >= s->horizon)
+        return 0;
+    return s->picks.v[s->first_picks.v[r->like]].device;
+}
+
 static enum verdict slot_any(struct solver *s, uint32_t alt, uint32_t k, uint32_t start)
 {
     const struct alt_state *a = &s->alts.v[alt];
     uint64_t *row = s->hard && s->prover->exchangeable ? twins_row(s) : NULL;
+    if (k == 0)
+        start = first_start(s, s->plan->alts[alt].request);
     if (start < a->low * 64)
         start = a->low * 64;
     for (uint32_t word = start / 64; word < s->words; word++) {

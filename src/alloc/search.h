@@ -85,6 +85,7 @@ struct solver {
     VEC(uint32_t) ids;
     VEC(struct match_state) matches; /* per constraint */
     VEC(uint32_t) chosen;            /* per request: the alternative */
+    VEC(uint32_t) first_picks;       /* per request: picks before it */
     struct arena scratch;            /* of seats and shares, for one question */
     VEC(struct seat_state) seat_states;
     struct share_state **shares; /* per device; NULL: none touched */
@@ -95,8 +96,8 @@ struct solver {
     struct str error;
     uint32_t horizon; /* requests from this one on may end in an error */
     struct prover *prover;
-    bool hard;         /* the prover is at work */
-    uint32_t failures; /* of devices that were picked */
+    bool hard;       /* the prover is at work */
+    uint32_t effort; /* of picks that failed */
 };
 
 /* Puts the question; false: it is answered already (status, error). */
@@ -168,8 +169,9 @@ static inline uint64_t free_word(const struct solver *s, uint32_t alt, uint32_t 
 bool prove_hopeless(struct solver *s, uint32_t alt, uint32_t k, uint32_t start);
 /* The same before the first pick. */
 bool prove_none(struct solver *s);
-/* Notes that a pick failed; true: the search is no longer easy, begin it anew. */
-bool prove_failed(struct solver *s);
+/* Notes that a pick failed, or a candidate was refused; true: the search is no longer
+ * easy, begin it anew. */
+bool prove_failed(struct solver *s, bool picked);
 void prover_free(struct prover *p);
 
 #endif

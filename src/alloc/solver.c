@@ -174,6 +174,7 @@ static void set_state(struct solver *s)
     vec_clear(&s->ids);
     vec_reserve(&s->claim_picks, p->nclaims + 1);
     vec_reserve(&s->chosen, p->nrequests);
+    vec_reserve(&s->first_picks, p->nrequests);
     vec_reserve(&s->alts, p->nalts);
     vec_reserve(&s->matches, p->nconstraints);
     if (p->nconstraints)
@@ -433,7 +434,7 @@ bool solver_begin(struct solver *s, const struct alloc_plan *plan, struct host *
     s->nseats = (uint32_t)host->seats.n;
     s->horizon = plan->nrequests;
     s->hard = false;
-    s->failures = 0;
+    s->effort = 0;
     s->shares = NULL;
     if (s->scratch.chunks)
         arena_reset(&s->scratch);
@@ -463,6 +464,7 @@ void solver_free(struct solver *s)
     vec_release(&s->ids);
     vec_release(&s->matches);
     vec_release(&s->chosen);
+    vec_release(&s->first_picks);
     vec_release(&s->seat_states);
     arena_fini(&s->scratch);
     free(s);

@@ -5,11 +5,13 @@
 
 /* ---- The trail ---- */
 
-static void save(struct solver *s, void *where, uint32_t size)
+static inline void save(struct solver *s, void *where, uint32_t size)
 {
-    struct trail_entry e = {.where = where, .size = size};
-    memcpy(e.old, where, size);
-    vec_push(&s->trail, e);
+    vec_reserve(&s->trail, s->trail.n + 1);
+    struct trail_entry *e = &s->trail.v[s->trail.n++];
+    e->where = where;
+    e->size = size;
+    memcpy(e->old, where, size);
 }
 
 #define SAVE(s, what)                                                                    \
@@ -180,26 +182,44 @@ static bool take_capacity(struct solver *s, uint32_t seat, uint32_t alt, uint32_
 
 /* ---- Constraints ---- */
 
-static bool common(struct solver *s, struct match_state *m, const struct value_set *v)
+/* What m and v have in common goes on top of ids. */
+static uint32_t intersect(struct solver *s, const struct match_state *m,
+                          const struct value_set *v)
 {
-    uint32_t at = (uint32_t)s->ids.n, i = 0, j = 0;
+    uint32_t i = 0, j = 0, n = 0;
     vec_reserve(&s->ids, s->ids.n + v->n);
     const uint32_t *have = s->ids.v + m->at;
+    uint32_t *out = s->ids.v + s->ids.n;
     while (i < m->n && j < v->n) {
-        if (have[i] == v->ids[j])
-            s->ids.v[s->ids.n++] = have[i];
         uint32_t a = have[i], b = v->ids[j];
+        if (a == b)
+            out[n++] = a;
         i += a <= b;
         j += b <= a;
     }
-    m->at = at;
-    m->n = (uint32_t)s->ids.n - at;
-    return m->n > 0;
+    return n;
+}
+
+static bool narrow(struct solver *s, struct match_state *m, const struct value_set *v)
+{
+    uint32_t n = intersect(s, m, v);
+    if (n == 0)
+        return false;
+    SAVE(s, *m);
+    m->devices++;
+    if (n < m->n) {
+        m->at = (uint32_t)s->ids.n;
+        m->n = n;
+        s->ids.n += n;
+    }
+    return true;
 }
 
 static void first_values(struct solver *s, struct match_state *m,
                          const struct value_set *v)
 {
+    SAVE(s, *m);
+    m->devices = 1;
     m->at = (uint32_t)s->ids.n;
     m->n = v->n;
     m->odd = v->state == VALUE_ODD;
@@ -215,11 +235,9 @@ static bool take_match(struct solver *s, uint32_t constraint, const struct value
     bool lists = s->plan->inv->features.list_type_attributes;
     if (v->state == VALUE_ODD && (lists || m->devices))
         return false;
-    SAVE(s, *m);
-    if (m->devices++ == 0)
-        first_values(s, m, v);
-    else if (m->odd || !common(s, m, v))
-        return false;
+    if (m->devices)
+        return !m->odd && narrow(s, m, v);
+    first_values(s, m, v);
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 #include "property/alloc_random.h"
 
-enum { ROUNDS = 1500, NAIVE_STEPS = 20000 };
+enum { ROUNDS = 500, NAIVE_STEPS = 5000 };
 
 static const struct named_mix {
     const char *name;
