@@ -67,8 +67,9 @@ ROWS = {
         "sets.contains(<L int>, <L int>)", "sets.intersects(<L string>, <L string>)",
         "sets.equivalent(<L int>, <L int>)", "<L int>.isSorted()", "<L string>.isSorted()",
         "<attr any>.includes(<string>)", "<attr any>.includes(<int>)",
-        "format.dns1123Label().validate(<string>).hasValue()",
-        "format.named('uuid').hasValue()", "bool(<string>)", "<attr any> == <string>",
+        "<format>.validate(<string>).hasValue()", "format.named(<string>).hasValue()",
+        "<format> == <format>", "<ip>.isLinkLocalUnicast()", "<ip>.isLinkLocalMulticast()",
+        "<ip>.isUnspecified()", "<L int> in [<L int>]", "<url> == <url>", "<cidr> == <cidr>", "bool(<string>)", "<attr any> == <string>",
         "<attr any> in <L string>", "<int> in <attr any>", "dyn(<int>) == <double>",
     ],
     "int": [
@@ -80,7 +81,10 @@ ROWS = {
         "<L int>.lastIndexOf(<int>)", "<string>.indexOf(<string>)",
         "<string>.lastIndexOf(<string>)", "<string>.indexOf(<string>, <int>)",
         "<timestamp>.getFullYear()", "<timestamp>.getDayOfWeek()",
-        "<timestamp>.getHours('Europe/Zurich')", "<duration>.getSeconds()",
+        "<timestamp>.getHours('Europe/Zurich')", "<timestamp>.getMonth()",
+        "<timestamp>.getDate('+05:30')", "<timestamp>.getDayOfMonth('UTC')",
+        "<timestamp>.getDayOfYear()", "<timestamp>.getMinutes()", "<timestamp>.getSeconds()",
+        "<timestamp>.getMilliseconds(<string>)", "<duration>.getHours()", "<semver>.patch()", "<duration>.getSeconds()",
         "<duration>.getMilliseconds()", "<semver>.major()", "<semver>.minor()",
         "<semver>.compareTo(<semver>)", "<quantity>.asInteger()", "sign(<quantity>)",
         "<quantity>.compareTo(<quantity>)", "<ip>.family()", "<cidr>.prefixLength()",
@@ -124,7 +128,8 @@ ROWS = {
               "<L string>.map(<x:string>, <int>)", "<L int>.sort()", "<L int>.distinct()",
               "<L int>.reverse()", "<L int>.slice(<int>, <int>)", "[<L int>, [1]].flatten()",
               "<L int>.transformList(<x:int>, <y:int>, <int>)", "[<int>, <int>]",
-              "<L int>.sortBy(<x:int>, <int>)", "lists.range(<int>)", "[<int>, ?<O int>]"],
+              "<L int>.sortBy(<x:int>, <int>)", "optional.unwrap([<O int>, <O int>])",
+              "[<O int>].unwrapOpt()", "<L int>.flatten()", "lists.range(<int>)", "[<int>, ?<O int>]"],
     "L string": ["<L string> + <L string>", "<L string>.filter(<x:string>, <bool>)",
                  "<L int>.map(<x:int>, <string>)", "<string>.split(<string>)",
                  "<string>.split(<string>, <int>)", "<string>.findAll(<regex>)",
@@ -133,7 +138,8 @@ ROWS = {
                  "<M int>.map(<x:string>, <string>)"],
     "L bool": ["<L int>.map(<x:int>, <bool>)"],
     "L double": ["<L int>.map(<x:int>, double(x))", "[<double>, <double>]"],
-    "M int": ["<M int>.transformMap(<x:string>, <y:int>, <int>)", "{'a': <int>, 'k': <int>}",
+    "M int": ["<M int>.transformMapEntry(<x:string>, <y:int>, {<string>: <int>})",
+              "<M int>.transformMap(<x:string>, <y:int>, <int>)", "{'a': <int>, 'k': <int>}",
               "<L int>.transformMap(<x:int>, <y:int>, <int>)", "{'a': <int>, ?'o': <O int>}"],
     "M string": ["{'a': <string>}", "{<string>: <string>}"],
     "O int": ["<O int>.optMap(<x:int>, <int>)", "<L int>[?<int>]", "<M int>[?<string>]",
@@ -143,6 +149,9 @@ ROWS = {
                  "format.dns1123Subdomain().validate(<string>).optMap(<x:any>, 'bad')"],
 }
 
+FORMATS = ["byte", "date", "datetime", "dns1035Label", "dns1035LabelPrefix", "dns1123Label",
+           "dns1123LabelPrefix", "dns1123Subdomain", "dns1123SubdomainPrefix", "labelValue",
+           "qualifiedName", "uri", "uuid"]
 REGEXES = ["'^a'", "'[0-9]+'", "'(?i)a100'", "'a|b'", "''", "'('", "'x{2,3}'", "'\\\\w+$'"]
 NAMES = {"bool": ["healthy"], "int": ["index"], "string": ["model", "empty"],
          "semver": ["driverVersion"], "ints": ["ids"], "strings": ["names"]}
@@ -193,6 +202,8 @@ class Grammar:
             return inner if re.fullmatch(r'[\w."\[\]\']+|\(.*\)|\[[^]]*\]', inner) else f"({inner})"
         if what == "regex":
             return r.choice(REGEXES)
+        if what == "format":
+            return f"format.{r.choice(FORMATS)}()"
         if what == "name":
             return r.choice(ANY)
         if what == "qname":
@@ -314,7 +325,7 @@ class Cel(Mode):
             return "Syntax error at " + syntax.group(1)
         if mode != "selector":
             text = text.partition(HINT)[0]
-        return re.sub(r"map\[[\w.]+\][\w.]+", "map", text)
+        return re.sub(r"(map\[[\w.]+\]|\[\])[\w.]+", "GOTYPE", text)
 
     def settle(self, question, theirs, ours, oracle):
         """Upstream iterates maps in random order, a device's attributes as well (and takes
@@ -349,11 +360,18 @@ class Cel(Mode):
                 mine, yours = self.comparable(mine, mode), self.comparable(yours, mode)
             if mine != yours:
                 kind = self.defect(question["expression"], theirs) or field
+                if field == "attribute" and self.same_items(mine, yours):
+                    kind = "order of a map"
                 yield kind, f"{device}: upstream {theirs}, dray {ours}"
                 return
         if "cost" in theirs and theirs["cost"] != ours.get("cost"):
             kind = self.defect(question["expression"], theirs) or "cost"
             yield kind, f"{device}: upstream {theirs['cost']}, dray {ours.get('cost')}"
+
+    @staticmethod
+    def same_items(mine, yours):
+        a, b = (list(x.values())[0] if x else None for x in (mine, yours))
+        return isinstance(a, list) and isinstance(b, list) and sorted(a) == sorted(b)
 
     @staticmethod
     def defect(expression, theirs):
