@@ -42,13 +42,17 @@ static const struct cel_type *type_of(const struct checker *c, const struct cel_
     return t ? t : &cel_type_error;
 }
 
+static void report_too_big(struct checker *c, uint32_t pos)
+{
+    if (!c->too_big)
+        cel_report(&c->report, pos, "type of expression exceeds limit: %d", MAX_WEIGHT);
+    c->too_big = true;
+}
+
 static void set_type(struct checker *c, const struct cel_ast *n, const struct cel_type *t)
 {
-    if (t->weight > MAX_WEIGHT && !c->too_big) {
-        cel_report(&c->report, n->pos, "type of expression exceeds limit: %d",
-                   MAX_WEIGHT);
-        c->too_big = true;
-    }
+    if (t->weight > MAX_WEIGHT)
+        report_too_big(c, n->pos);
     c->x->types[n->id] = c->too_big ? &cel_type_error : t;
 }
 
@@ -719,8 +723,11 @@ static void settle_types(struct checker *c)
 {
     for (uint32_t id = 1; id <= c->x->nids; id++) {
         const struct cel_type *t = c->x->types[id];
-        if (t && t->var)
-            c->x->types[id] = unify_substitute(&c->u, t, true);
+        if (!t || !t->var)
+            continue;
+        t = c->x->types[id] = unify_settle(&c->u, t);
+        if (t->weight > MAX_WEIGHT)
+            report_too_big(c, CEL_NO_POS);
     }
 }
 

@@ -3,6 +3,7 @@
 
 enum {
     FUEL = 20 * 1000 * 1000, /* steps; an honest check takes a few thousand */
+    MAX_DEPTH = 1000,        /* of types in types, and of variables in a row */
 };
 
 void unify_init(struct unify *u, struct arena *a)
@@ -117,24 +118,62 @@ static const struct cel_type *rebuild(struct unify *u, const struct cel_type *t,
     }
 }
 
+/* The last of a chain of variables that stand for one another; what it stands for, if
+ * that is no variable. */
+static const struct cel_type *follow(const struct unify *u, const struct cel_type *t)
+{
+    for (;;) {
+        const struct cel_type *to = binding(u, t);
+        if (!to)
+            return t;
+        t = to;
+    }
+}
+
 const struct cel_type *unify_substitute(struct unify *u, const struct cel_type *t,
                                         bool all)
 {
-    const struct cel_type *params[CEL_TYPE_PARAMS], *to;
+    const struct cel_type *params[CEL_TYPE_PARAMS];
     bool changed = false;
+    t = follow(u, t);
     if (!t->var)
         return t;
     if (!burn(u))
         return &cel_type_error;
-    if (t->kind == CEL_T_PARAM) {
-        to = binding(u, t);
-        return to ? unify_substitute(u, to, all) : all ? &cel_type_dyn : t;
-    }
+    if (t->kind == CEL_T_PARAM)
+        return all ? &cel_type_dyn : t;
     for (unsigned i = 0; i < t->nparams; i++) {
         params[i] = unify_substitute(u, t->params[i], all);
         changed = changed || params[i] != t->params[i];
     }
     return changed ? rebuild(u, t, params) : t;
+}
+
+/* Every variable of the chain from t stands for to. */
+static void settle_chain(struct unify *u, const struct cel_type *t,
+                         const struct cel_type *to)
+{
+    while (t->kind == CEL_T_PARAM && !t->name) {
+        const struct cel_type *next = u->bound[t->var - 1];
+        u->bound[t->var - 1] = to;
+        if (!next)
+            return;
+        t = next;
+    }
+}
+
+const struct cel_type *unify_settle(struct unify *u, const struct cel_type *t)
+{
+    const struct cel_type *params[CEL_TYPE_PARAMS], *end = follow(u, t), *settled = end;
+    if (end->kind == CEL_T_PARAM) {
+        settled = &cel_type_dyn;
+    } else if (end->var) {
+        for (unsigned i = 0; i < end->nparams; i++)
+            params[i] = unify_settle(u, end->params[i]);
+        settled = rebuild(u, end, params);
+    }
+    settle_chain(u, t, settled);
+    return settled;
 }
 
 const struct cel_type *unify_instantiate(struct unify *u, const struct cel_type *t,
@@ -184,8 +223,8 @@ static bool absent(struct unify *u, const struct cel_type *var, const struct cel
     if (!burn(u) || unify_exact(u, var, t))
         return false;
     if (t->kind == CEL_T_PARAM) {
-        const struct cel_type *to = binding(u, t);
-        return !to || absent(u, var, to);
+        const struct cel_type *to = follow(u, t);
+        return to == t || absent(u, var, to);
     }
     for (unsigned i = 0; i < t->nparams; i++)
         if (!absent(u, var, t->params[i]))
@@ -250,13 +289,10 @@ static bool assignable_kinds(struct unify *u, const struct cel_type *a,
     return true;
 }
 
-bool unify_assignable(struct unify *u, const struct cel_type *a, const struct cel_type *b)
+static bool assignable(struct unify *u, const struct cel_type *a,
+                       const struct cel_type *b)
 {
     bool bound;
-    if (a == b && !a->var)
-        return true;
-    if (!burn(u))
-        return true;
     if (b->kind == CEL_T_PARAM) {
         if (stands_for(u, a, b, &bound))
             return true;
@@ -272,6 +308,20 @@ bool unify_assignable(struct unify *u, const struct cel_type *a, const struct ce
     if (b->kind == CEL_T_NULL)
         return unify_nullable(a);
     return assignable_kinds(u, a, b);
+}
+
+bool unify_assignable(struct unify *u, const struct cel_type *a, const struct cel_type *b)
+{
+    if (a == b && !a->var)
+        return true;
+    if (u->depth == MAX_DEPTH)
+        u->fuel = 0;
+    if (!burn(u))
+        return true;
+    u->depth++;
+    bool fits = assignable(u, a, b);
+    u->depth--;
+    return fits;
 }
 
 bool unify_fits(struct unify *u, const struct cel_type *a, const struct cel_type *b)

@@ -27,6 +27,7 @@ struct unify {
     uint32_t nvars, var_room;
     VEC(struct unify_undo) trail;
     uint64_t fuel;
+    uint32_t depth;
     bool exhausted;
 };
 
@@ -42,6 +43,9 @@ const struct cel_type *unify_instantiate(struct unify *u, const struct cel_type 
 /* t with bound variables replaced, free ones too (by dyn) if all is set. */
 const struct cel_type *unify_substitute(struct unify *u, const struct cel_type *t,
                                         bool all);
+
+/* The same when nothing more will be asked: quick, whatever was asked before. */
+const struct cel_type *unify_settle(struct unify *u, const struct cel_type *t);
 
 /* Whether a fits where b is wanted. May bind variables, also when it fails. */
 bool unify_assignable(struct unify *u, const struct cel_type *a,

@@ -601,7 +601,7 @@ static void test_big_types(void **state)
                     i - 1, i, i);
     strbuf_adds(&text, "true");
     repeat(&text, ")", 60);
-    check_in(env, strbuf_cstr(&text), "-1:0: type check exceeds limit");
+    check_in(env, strbuf_cstr(&text), "-1:0: type of expression exceeds limit: 10000");
     strbuf_release(&text);
 }
 
