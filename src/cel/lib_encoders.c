@@ -12,10 +12,10 @@ static struct cel_value encode(struct cel_run *run, const struct cel_value *a, u
     struct strbuf out = STRBUF_INIT;
     strbuf_reserve(&out, (len + 2) / 3 * 4);
     for (size_t i = 0; i < len; i += 3) {
-        size_t have = len - i < 3 ? len - i : 3;
-        uint32_t bits = (uint32_t)in[i] << 16;
-        bits |= have > 1 ? (uint32_t)in[i + 1] << 8 : 0;
-        bits |= have > 2 ? in[i + 2] : 0;
+        uint32_t bits = 0;
+        size_t have = 0;
+        for (; have < 3 && i + have < len; have++)
+            bits |= (uint32_t)in[i + have] << (16 - 8 * have);
         for (size_t j = 0; j < 4; j++)
             strbuf_addc(&out, j <= have ? alphabet[bits >> (18 - 6 * j) & 63] : '=');
     }

@@ -291,9 +291,9 @@ static struct cel_value split(struct cel_run *run, const struct cel_value *a, un
         return cel_list(NULL, 0);
     if (sep.n == 0)
         return split_points(run, a[0], limit);
-    size_t from = 0, hit;
+    size_t from = 0;
     for (; limit != 1; limit--) {
-        hit = str_find(str_sub(s, from, s.n), sep);
+        size_t hit = str_find(str_sub(s, from, s.n), sep);
         if (hit == SIZE_MAX)
             break;
         cel_list_push(run, &parts, cut(a[0], from, from + hit));
