@@ -413,7 +413,7 @@ static bool read_members(struct json_reader *r, const struct build_frame *up)
     struct build_frame here = build_frame(up, &m);
     bool more = true;
     while (more) {
-        struct str key;
+        struct str key = STR_NONE;
         if (!json_reader_key(r, &key, &m.key_pos))
             return false;
         m.key = key.p;

@@ -128,7 +128,7 @@ static struct yaml_text text_of(struct yaml_reader *r)
 static bool alias_key(struct yaml_reader *r, struct str *key)
 {
     struct doc d;
-    struct extent extent;
+    struct extent extent = {0};
     if (!read_alias(r, NULL, &d, &extent))
         return false;
     switch ((enum doc_type)d.type) {
@@ -185,7 +185,7 @@ static bool read_sequence(struct yaml_reader *r, const struct build_frame *up,
     uint32_t pos = event_pos(r);
     struct doc_member m = {0};
     struct build_frame here = build_frame(up, NULL);
-    struct extent part;
+    struct extent part = {0};
     for (;; here.index++) {
         if (!yaml_events_next(&r->parse->events))
             return false;
@@ -236,7 +236,7 @@ static bool read_merged_list(struct yaml_reader *r, const struct build_frame *up
     while ((ok = yaml_events_next(&r->parse->events)) &&
            r->parse->events.event.type != YAML_SEQUENCE_END_EVENT) {
         struct doc map;
-        struct extent part;
+        struct extent part = {0};
         ok = read_merged_map(r, up, &map, &part);
         if (!ok)
             break;
@@ -254,7 +254,7 @@ static bool read_merge(struct yaml_reader *r, const struct build_frame *up,
                        struct extent *extent)
 {
     struct doc map;
-    struct extent part;
+    struct extent part = {0};
     if (!yaml_events_next(&r->parse->events))
         return false;
     if (r->parse->events.event.type == YAML_SEQUENCE_START_EVENT)
@@ -312,7 +312,7 @@ static bool read_member(struct yaml_reader *r, struct build_frame *here,
                         struct doc_member *m, struct extent *extent)
 {
     struct str key = STR_NONE;
-    struct extent part;
+    struct extent part = {0};
     *m = (struct doc_member){.key_pos = event_pos(r)};
     if (!read_key(r, &key))
         return false;
@@ -398,7 +398,7 @@ static void forget_anchors(struct yaml_parse *p)
 static bool read_piece(struct yaml_reader *r, struct doc *out, bool *some)
 {
     struct yaml_events *ev = &r->parse->events;
-    struct extent extent;
+    struct extent extent = {0};
     *some = false;
     forget_anchors(r->parse);
     if (!yaml_events_next(ev) || !yaml_events_next(ev)) /* the stream's start */
