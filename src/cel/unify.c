@@ -67,7 +67,8 @@ uint32_t unify_vars(struct unify *u, uint32_t n)
         u->bound = more;
         u->var_room = room;
     }
-    memset(u->bound + had, 0, n * sizeof *u->bound);
+    for (uint32_t i = 0; i < n; i++)
+        u->bound[had + i] = NULL;
     u->nvars += n;
     return had;
 }
