@@ -72,10 +72,10 @@ static bool unescape(struct str s, const struct place *p, struct strbuf *out,
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
         if (c == '%') {
-            struct str escape = str_sub(s, i, i + 3);
-            int byte = escaped_byte(escape);
+            struct str code = str_sub(s, i, i + 3);
+            int byte = escaped_byte(code);
             if (byte < 0 || !may_escape(byte, p))
-                return bad_text(e, "invalid URL escape ", escape, "");
+                return bad_text(e, "invalid URL escape ", code, "");
             strbuf_addc(out, (char)byte);
             i += 2;
         } else if (strict && c < 0x80 && !is_plain(c, p)) {
