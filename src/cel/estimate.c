@@ -393,8 +393,8 @@ static struct cel_range cost_bind(struct estimator *e, const struct cel_ast *x)
     struct local l = local_of(e, x->fold.accu_var, x->fold.init);
     e->locals = &l;
     cost = cel_range_add(cost, cost_of(e, x->fold.result));
-    copy_sizes(e, x, x->fold.result);
     e->locals = l.up;
+    copy_sizes(e, x, x->fold.result); /* of the variable itself nothing is known here */
     return cost;
 }
 

@@ -229,6 +229,13 @@ static bool find(struct cel_estimate_call *c, struct cel_range *cost)
     return true;
 }
 
+/* How often a part fits into a text. Beyond 64 bits upstream's conversion gives 2^63. */
+static uint64_t times(uint64_t text, uint64_t part)
+{
+    double n = ceil((double)text / (double)part);
+    return n >= 0x1p64 ? UINT64_C(1) << 63 : (uint64_t)n;
+}
+
 /* Longest and shortest result of replacing: how often, and what is left of the text. */
 static uint64_t replaced_max(uint64_t text, uint64_t from_min, uint64_t to_max)
 {
@@ -236,7 +243,7 @@ static uint64_t replaced_max(uint64_t text, uint64_t from_min, uint64_t to_max)
         return cel_sat_add(cel_sat_mul(cel_sat_add(text, 1), to_max), text);
     if (to_max <= from_min)
         return text;
-    return cel_sat_mul((uint64_t)ceil((double)text / (double)from_min), to_max);
+    return cel_sat_mul(times(text, from_min), to_max);
 }
 
 static uint64_t replaced_min(uint64_t text, uint64_t from_max, uint64_t to_min)
@@ -245,7 +252,7 @@ static uint64_t replaced_min(uint64_t text, uint64_t from_max, uint64_t to_min)
         return cel_sat_add(cel_sat_mul(cel_sat_add(text, 1), to_min), text);
     if (from_max <= to_min)
         return text;
-    return cel_sat_mul((uint64_t)ceil((double)text / (double)from_max), to_min);
+    return cel_sat_mul(times(text, from_max), to_min);
 }
 
 static bool replace(struct cel_estimate_call *c, struct cel_range *cost)

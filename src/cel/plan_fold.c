@@ -239,6 +239,14 @@ static struct cel_node *plan_quantified(struct planner *pl, const struct cel_ast
     return n->fold.step ? n : NULL;
 }
 
+/* cel.bind never loops. */
+static bool is_bind(const struct cel_ast *ast)
+{
+    const struct cel_ast *cond = ast->fold.condition;
+    return is_empty_list(ast->fold.range) && cond->kind == CEL_AST_CONST &&
+           cond->constant.kind == CEL_BOOL && !cond->constant.b;
+}
+
 static struct cel_node *plan_general(struct planner *pl, const struct cel_ast *ast,
                                      struct cel_node *n)
 {
@@ -249,7 +257,7 @@ static struct cel_node *plan_general(struct planner *pl, const struct cel_ast *a
     n->fold.accu = cel_plan_local(pl);
     push_var(pl, ast->fold.accu_var, n->fold.accu, n->fold.init);
     bool ok = true;
-    if (n->op != CEL_OP_BIND) {
+    if (!is_bind(ast)) { /* also over nothing: what cannot be planned is an error */
         push_iteration(pl, ast, n);
         ok = plan_loop(pl, ast, n);
         pl->scope.n = outer + 1;

@@ -75,6 +75,17 @@ static bool is_bad_location(struct str zone)
            (*zone.p == '/' || *zone.p == '\\' || str_find(zone, STR("..")) != SIZE_MAX);
 }
 
+/* Zones are files, and so is what is wrong with a name. */
+static bool is_too_long(struct str zone)
+{
+    enum { NAME_LONGEST = 255 };
+    size_t from = 0, slash;
+    while ((slash = str_find_byte(zone, '/', from)) != SIZE_MAX &&
+           slash - from <= NAME_LONGEST)
+        from = slash + 1;
+    return (slash == SIZE_MAX ? zone.n : slash) - from > NAME_LONGEST;
+}
+
 /* Seconds east of UTC at the instant t. */
 static struct cel_value zone_offset(struct cel_run *run, struct cel_value t,
                                     struct str zone)
@@ -84,6 +95,8 @@ static struct cel_value zone_offset(struct cel_run *run, struct cel_value t,
         return fixed_offset(run, zone, colon);
     if (is_bad_location(zone))
         return CEL_ERROR_CONST("time: invalid location name");
+    if (is_too_long(zone))
+        return CEL_ERROR_CONST("file name too long");
     int64_t offset;
     if (!cel_zone_offset(zone, t.i, &offset))
         return cel_errorf(run, "unknown time zone %.*s", STR_ARG(zone));
