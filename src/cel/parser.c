@@ -795,11 +795,11 @@ static struct cel_ast *parse_calc(struct cel_parser *p, unsigned min)
     if (!enter(p, &p->calcs))
         return NULL;
     struct cel_ast *left = parse_unary(p);
-    while (left) {
+    if (!left)
+        return NULL;
+    while (binaries[p->tok.kind].binding >= min) {
         const struct binary *op = &binaries[p->tok.kind];
         uint32_t pos = p->tok.pos;
-        if (op->binding < min)
-            break;
         advance(p);
         struct cel_ast *right = parse_calc(p, op->binding + 1u);
         if (!right)
@@ -816,7 +816,9 @@ static struct cel_ast *parse_relation(struct cel_parser *p)
     if (!enter(p, &p->relations))
         return NULL;
     struct cel_ast *left = parse_calc(p, 1);
-    while (left && relations[p->tok.kind].p) {
+    if (!left)
+        return NULL;
+    while (relations[p->tok.kind].p) {
         struct str function = relations[p->tok.kind];
         uint32_t pos = p->tok.pos;
         advance(p);
