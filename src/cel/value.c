@@ -311,11 +311,11 @@ static int order_timestamps(struct cel_value a, struct cel_value b)
 
 struct cel_value cel_compare(struct cel_run *run, struct cel_value a, struct cel_value b)
 {
-    if (is_number(a) && is_number(b)) {
-        if (is_nan(a) || is_nan(b))
-            return CEL_ERROR_CONST("NaN values cannot be ordered");
+    bool numbers = is_number(a) && is_number(b);
+    if (is_nan(a) || (numbers && is_nan(b)))
+        return CEL_ERROR_CONST("NaN values cannot be ordered");
+    if (numbers)
         return cel_int(order_numbers(a, b));
-    }
     if (a.kind != b.kind)
         return cel_no_overload(run);
     switch (a.kind) {
