@@ -4,6 +4,10 @@ BUILD ?= build
 GOLDEN = $(BUILD)/tests/golden/dray-golden
 
 all: $(BUILD)/build.ninja
+	ninja -C $(BUILD) dray
+
+# With the tests and benchmarks.
+everything: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
 
 $(BUILD)/build.ninja:
@@ -14,7 +18,7 @@ demo: all
 
 test:
 	scripts/install-deps
-	$(MAKE) all
+	$(MAKE) everything
 	scripts/run-tests $(BUILD)
 
 test-more:
@@ -45,4 +49,4 @@ install: all
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo test test-more golden bench fuzz diff coverage install clean
+.PHONY: all everything demo test test-more golden bench fuzz diff coverage install clean
