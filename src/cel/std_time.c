@@ -7,12 +7,15 @@
 
 struct cel_value cel_time_add(struct cel_value t, int64_t ns)
 {
-    int64_t sec = t.i + ns / CEL_NANOS; /* both far from overflow */
     int64_t nanos = (int64_t)t.len + ns % CEL_NANOS;
+    int64_t sec = ns / CEL_NANOS;
     if (nanos < 0 || nanos >= CEL_NANOS) {
         sec += nanos < 0 ? -1 : 1;
         nanos += nanos < 0 ? CEL_NANOS : -CEL_NANOS;
     }
+    /* Messages hold instants far beyond the years of the language. */
+    if (__builtin_add_overflow(t.i, sec, &sec))
+        return CEL_ERROR_CONST("integer overflow");
     if (sec < CEL_TIME_MIN || sec > CEL_TIME_MAX)
         return CEL_ERROR_CONST("timestamp overflow");
     return cel_timestamp_in(sec, (uint32_t)nanos, (int16_t)t.aux2);
@@ -21,7 +24,8 @@ struct cel_value cel_time_add(struct cel_value t, int64_t ns)
 struct cel_value cel_time_between(struct cel_value a, struct cel_value b)
 {
     int64_t ns;
-    if (__builtin_mul_overflow(a.i - b.i, CEL_NANOS, &ns) ||
+    if (__builtin_sub_overflow(a.i, b.i, &ns) ||
+        __builtin_mul_overflow(ns, CEL_NANOS, &ns) ||
         __builtin_add_overflow(ns, (int64_t)a.len - (int64_t)b.len, &ns))
         return CEL_ERROR_CONST("integer overflow");
     return cel_duration(ns);

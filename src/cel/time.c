@@ -48,7 +48,7 @@ static void set_date(struct cel_civil *c, int64_t days)
 
 struct cel_civil cel_civil(int64_t unix_seconds, int64_t offset)
 {
-    int64_t t = unix_seconds + offset;
+    int64_t t = (int64_t)((uint64_t)unix_seconds + (uint64_t)offset);
     int64_t days = floor_div(t, DAY);
     int rest = (int)(t - days * DAY);
     struct cel_civil c = {

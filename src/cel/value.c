@@ -54,7 +54,7 @@ static const struct kind_row kinds[CEL_KINDS] = {
     [CEL_IP] = {"cel.IP", &cel_type_ip, true},
     [CEL_CIDR] = {"cel.CIDR", &cel_type_cidr, true},
     [CEL_URL] = {"cel.URL", &cel_type_url, true},
-    [CEL_FORMAT] = {"*cel.Format", &cel_type_format, true},
+    [CEL_FORMAT] = {"cel.Format", &cel_type_format, true},
 };
 
 const struct cel_type *cel_type_of_value(struct cel_value v)
