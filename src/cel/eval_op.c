@@ -74,7 +74,7 @@ equality(const struct cel_node *n, struct cel_frame *f, bool not )
     if (a.kind == CEL_STRING && b.kind == CEL_STRING &&
         (a.aux & b.aux & CEL_STRING_ASCII)) {
         uint32_t len = a.len < b.len ? a.len : b.len;
-        bool same = a.len == b.len && same_bytes(a.s, b.s, len);
+        bool same = cel_text_may_equal(a, b) && same_bytes(a.s, b.s, len);
         return cel_charge(f, cel_cost_tenth(len), cel_bool(same != not ));
     }
     if (a.kind == CEL_INT && b.kind == CEL_INT)

@@ -150,9 +150,13 @@ static inline struct cel_value cel_string(struct str s)
  * two that differ are told apart without a look at their bytes. Whoever makes a new text
  * from a copy of a value sets its aux2 to 0. */
 struct cel_value cel_string_marked(struct str s);
+static inline bool cel_text_may_equal(struct cel_value a, struct cel_value b)
+{
+    return a.len == b.len && (a.aux2 == b.aux2 || a.aux2 == 0 || b.aux2 == 0);
+}
 static inline bool cel_text_equal(struct cel_value a, struct cel_value b)
 {
-    return a.len == b.len && (a.aux2 == b.aux2 || a.aux2 == 0 || b.aux2 == 0) &&
+    return cel_text_may_equal(a, b) &&
            (a.len == 0 || a.s == b.s || memcmp(a.s, b.s, a.len) == 0);
 }
 static inline struct cel_value cel_bytes(struct str s)

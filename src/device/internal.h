@@ -78,7 +78,9 @@ struct device_expr {
     enum device_expr_mode mode;
     struct device_slot *slots;
     uint32_t nslots;
-    bool whole; /* also uses "device" as a value */
+    bool whole;      /* also uses "device" as a value */
+    bool attrs;      /* reads attributes */
+    bool capacities; /* reads capacities */
 };
 
 /* The activation of the variable. */
