@@ -22,7 +22,7 @@ class Mode:
         return f"{self.name}/{self.count}"
 
     def questions(self):
-        return [{"id": self.next_id(), **self.question()} for _ in range(self.batch)]
+        return [{**self.question(), "id": self.next_id()} for _ in range(self.batch)]
 
     def settle(self, question, theirs, ours, oracle):
         return theirs
