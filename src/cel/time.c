@@ -48,9 +48,10 @@ static void set_date(struct cel_civil *c, int64_t days)
 
 struct cel_civil cel_civil(int64_t unix_seconds, int64_t offset)
 {
-    int64_t t = (int64_t)((uint64_t)unix_seconds + (uint64_t)offset);
-    int64_t days = floor_div(t, DAY);
-    int rest = (int)(t - days * DAY);
+    int64_t days = floor_div(unix_seconds, DAY);
+    int64_t of_day = unix_seconds - days * DAY + offset;
+    days += floor_div(of_day, DAY);
+    int rest = (int)(of_day - floor_div(of_day, DAY) * DAY);
     struct cel_civil c = {
         .hour = rest / 3600,
         .minute = rest / 60 % 60,

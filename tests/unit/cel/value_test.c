@@ -331,6 +331,9 @@ static void test_calendar(void **state)
         assert_true(c.hour == 23 && c.minute == 59 && c.second == 59);
         before = c;
     }
+    assert_int_equal(cel_civil(INT64_MAX, 19800).year, 292277026596);
+    assert_int_equal(cel_civil(INT64_MIN, -19800).weekday, 0);
+    assert_int_equal(cel_civil(-1, 3600).hour, 0);
 }
 
 static void test_time_text(void **state)
