@@ -7,19 +7,6 @@
 
 /* ---- reading ---- */
 
-static void read_ports(struct view_reader *r, const struct doc *list,
-                       struct view_container *out)
-{
-    uint32_t n;
-    uint16_t *ports = VIEW_ITEMS(r, list, uint16_t, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t port = view_int(r, &list->items[i], "hostPort");
-        if (port > 0 && port <= UINT16_MAX)
-            ports[out->nhost_ports++] = (uint16_t)port;
-    }
-    out->host_ports = ports;
-}
-
 static void read_container(struct view_reader *r, const struct doc *d,
                            struct view_container *out)
 {
@@ -36,7 +23,6 @@ static void read_container(struct view_reader *r, const struct doc *d,
         v[i].request = view_text(r, &claims->items[i], "request");
     }
     out->claims = v;
-    read_ports(r, view_list(r, d, "ports"), out);
 }
 
 static const struct view_container *read_containers(struct view_reader *r,
@@ -48,32 +34,12 @@ static const struct view_container *read_containers(struct view_reader *r,
     return v;
 }
 
-static void read_preferred(struct view_reader *r, const struct doc *list,
-                           struct view_pod *out)
-{
-    struct view_preferred_term *v =
-        VIEW_ITEMS(r, list, struct view_preferred_term, &out->npreferred);
-    for (uint32_t i = 0; i < out->npreferred; i++) {
-        struct doc term = doc_make_list(), selector = doc_make_map();
-        const struct doc *preference = view_map(r, &list->items[i], "preference");
-        v[i].weight = view_int(r, &list->items[i], "weight");
-        if (!preference)
-            continue;
-        doc_append(r->a, &term, *preference);
-        doc_set(r->a, &selector, "nodeSelectorTerms", term);
-        v[i].term = view_read_node_selector(r, &selector)->terms[0];
-    }
-    out->preferred = v;
-}
-
 static void read_affinity(struct view_reader *r, const struct doc *spec,
                           struct view_pod *out)
 {
     const struct doc *node = view_map(r, view_map(r, spec, "affinity"), "nodeAffinity");
     out->required = view_read_node_selector(
         r, view_map(r, node, "requiredDuringSchedulingIgnoredDuringExecution"));
-    read_preferred(
-        r, view_list(r, node, "preferredDuringSchedulingIgnoredDuringExecution"), out);
     out->node_selector =
         view_label_map(r, view_map(r, spec, "nodeSelector"), &out->nnode_selector);
     out->tolerations =
@@ -95,8 +61,10 @@ static void read_claims(struct view_reader *r, const struct doc *list,
 static void read_spec(struct view_reader *r, const struct doc *spec, struct view_pod *out)
 {
     out->node_name = view_text(r, spec, "nodeName");
-    out->scheduler = view_text(r, spec, "schedulerName");
+    const struct doc *priority = doc_get(spec, "priority");
+    out->has_priority = priority && priority->type != DOC_NULL;
     out->priority = view_int(r, spec, "priority");
+    out->priority_class = view_text(r, spec, "priorityClassName");
     const struct doc *gates = view_list(r, spec, "schedulingGates");
     out->ngates = gates ? gates->n : 0;
     read_affinity(r, spec, out);

@@ -20,8 +20,6 @@ struct view_container {
     uint32_t nrequests;
     const struct view_container_claim *claims;
     uint32_t nclaims;
-    const uint16_t *host_ports;
-    uint32_t nhost_ports;
 };
 
 struct view_pod_claim { /* spec.resourceClaims[] */
@@ -33,24 +31,19 @@ struct view_pod_claim_status { /* status.resourceClaimStatuses[] */
     struct str name, claim;    /* claim empty: none is needed */
 };
 
-struct view_preferred_term {
-    int64_t weight;
-    struct view_term term;
-};
-
 struct view_pod {
     struct view_meta meta;
     const struct view_label *labels;
     uint32_t nlabels;
     struct str owner_kind, owner_name, owner_uid; /* of the controller */
-    struct str node_name, phase, scheduler;
+    struct str node_name, phase;
+    struct str priority_class; /* what priority comes from when it is not set */
+    bool has_priority;
     int64_t priority;
     uint32_t ngates;                        /* schedulingGates */
     const struct view_label *node_selector; /* sorted by key */
     uint32_t nnode_selector;
     const struct view_node_selector *required; /* node affinity; NULL: none */
-    const struct view_preferred_term *preferred;
-    uint32_t npreferred;
     const struct view_toleration *tolerations;
     uint32_t ntolerations;
     const struct view_container *containers, *init_containers;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/claimdoc.h"
 
+#include "api/edit.h"
+
 static struct doc text(struct arena *a, struct str s)
 {
     return doc_make_string(a, s);
@@ -17,21 +19,51 @@ static void set_annotation(struct arena *a, struct doc *meta, const char *key,
     doc_set(a, meta, "annotations", annotations);
 }
 
+/* Of a pod that is there: one without a UID owns nothing, and the garbage collector
+ * would delete what seems to have an owner that is gone. */
+static void set_owner(struct arena *a, struct doc *meta, const struct work_claim *c)
+{
+    struct doc owner = doc_make_map(), owners = doc_make_list();
+    if (c->pod_uid.n == 0)
+        return;
+    doc_set(a, &owner, "apiVersion", text(a, STR("v1")));
+    doc_set(a, &owner, "kind", text(a, STR("Pod")));
+    doc_set(a, &owner, "name", text(a, c->pod));
+    doc_set(a, &owner, "uid", text(a, c->pod_uid));
+    doc_set(a, &owner, "controller", doc_make_bool(true));
+    doc_append(a, &owners, owner);
+    doc_set(a, meta, "ownerReferences", owners);
+}
+
 static struct doc made_meta(const struct work_claim *c, struct arena *a)
 {
-    struct doc meta = c->meta ? doc_dup(a, c->meta) : doc_make_map();
-    const struct view_meta *m = &c->view->meta;
-    struct str entry = c->extended ? STR("extended-resources") : c->pod_claim;
-    doc_set(a, &meta, "name", text(a, m->name));
-    doc_set(a, &meta, "generateName",
-            text(a, arena_printf(a, "%.*s-%.*s-", STR_ARG(c->pod), STR_ARG(entry))));
-    doc_set(a, &meta, "namespace", text(a, m->namespace));
+    const struct doc *given = c->template ? c->template->meta : NULL;
+    struct doc meta = given ? doc_dup(a, given) : doc_make_map();
+    doc_set(a, &meta, "name", text(a, c->view->meta.name));
+    doc_set(a, &meta, "generateName", text(a, c->name_base));
+    doc_set(a, &meta, "namespace", text(a, c->view->meta.namespace));
     if (c->extended)
         set_annotation(a, &meta, "resource.kubernetes.io/extended-resource-claim",
                        STR("true"));
     else
         set_annotation(a, &meta, "resource.kubernetes.io/pod-claim-name", c->pod_claim);
+    set_owner(a, &meta, c);
     return meta;
+}
+
+/* The scheduler puts it on what it allocates (spec 7.8): an allocated claim stays until
+ * nobody uses it. */
+static void add_finalizer(struct arena *a, struct doc *object)
+{
+    static const char NAME[] = "resource.kubernetes.io/delete-protection";
+    struct doc *meta = api_edit_get(object, "metadata");
+    const struct doc *have = doc_get(meta, "finalizers");
+    struct doc list = have && have->type == DOC_LIST ? *have : doc_make_list();
+    for (uint32_t i = 0; i < list.n; i++)
+        if (doc_is_string(&list.items[i], NAME))
+            return;
+    doc_append(a, &list, text(a, str_from(NAME)));
+    doc_set(a, meta, "finalizers", list);
 }
 
 static struct doc extended_spec(const struct view_claim *v, struct arena *a)
@@ -59,23 +91,33 @@ static struct doc made_doc(const struct work_claim *c, struct arena *a)
     doc_set(a, &d, "apiVersion", text(a, STR("resource.k8s.io/v1")));
     doc_set(a, &d, "kind", text(a, STR("ResourceClaim")));
     doc_set(a, &d, "metadata", made_meta(c, a));
-    doc_set(a, &d, "spec", c->spec ? doc_dup(a, c->spec) : extended_spec(c->view, a));
+    doc_set(a, &d, "spec",
+            c->template ? doc_dup(a, c->template->spec) : extended_spec(c->view, a));
     return d;
 }
 
 /* ---- status ---- */
 
-struct str claim_share_id(const struct work_claim *c, uint32_t share, struct arena *a)
+static struct str uuid(uint64_t x, uint64_t y, struct arena *a)
 {
-    uint64_t x = str_hash(c->view->meta.namespace) ^ (share + c->first_share);
-    uint64_t y =
-        str_hash(c->view->meta.name) + 0x9e3779b97f4a7c15u * (share + c->first_share + 1);
     x = (x ^ y >> 7) * 0xd6e8feb86659fd93u;
     y = (y ^ x >> 9) * 0xd6e8feb86659fd93u;
     return arena_printf(a, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(x >> 32),
                         (unsigned)(x >> 16 & 0xffff), (unsigned)(x & 0xfff),
                         (unsigned)(0x8000 | (y >> 48 & 0x3fff)),
                         (unsigned long long)(y & 0xffffffffffffu));
+}
+
+struct str claim_pod_uid(struct str namespace, struct str name, struct arena *a)
+{
+    return uuid(str_hash(namespace), str_hash(name), a);
+}
+
+struct str claim_share_id(const struct work_claim *c, uint32_t share, struct arena *a)
+{
+    uint64_t n = share + c->first_share;
+    return uuid(str_hash(c->view->meta.namespace) ^ n,
+                str_hash(c->view->meta.name) + 0x9e3779b97f4a7c15u * (n + 1), a);
 }
 
 static struct str share_id(void *ctx, uint32_t share, struct arena *a)
@@ -109,6 +151,7 @@ struct doc claim_doc(const struct work_claim *c, struct str now, struct arena *a
         if (now.n)
             doc_set(a, &allocation, "allocationTimestamp", text(a, now));
         doc_set(a, &status, "allocation", allocation);
+        add_finalizer(a, &d);
     }
     add_reservations(c, &status, a);
     doc_set(a, &d, "status", status);

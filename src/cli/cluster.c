@@ -24,7 +24,10 @@ void cluster_fini(struct cluster *c)
     strmap_release(&c->class_index);
     strmap_release(&c->claim_index);
     strmap_release(&c->template_index);
+    strmap_release(&c->made_index);
     strmap_release(&c->namespaces);
+    strmap_release(&c->priorities);
+    strmap_release(&c->seen);
     device_names_fini(&c->names);
     arena_fini(&c->arena);
 }
@@ -64,29 +67,66 @@ const struct cluster_template *cluster_template(struct cluster *c, struct str na
     return e ? &c->templates.v[e->value.u] : NULL;
 }
 
-/* ---- adding ---- */
-
-static bool twice(const char *kind, struct str name, struct err *e)
+struct cluster_claim *cluster_claim_made(struct cluster *c, struct str pod_uid,
+                                         struct str entry)
 {
-    return err_set(e, ERR_INVALID, "%s \"%.*s\" is given twice", kind, STR_ARG(name));
+    const struct strmap_entry *e =
+        pod_uid.n ? strmap_find(&c->made_index, cluster_key(c, pod_uid, entry)) : NULL;
+    return e ? &c->claims.v[e->value.u] : NULL;
 }
 
-static bool enter(struct strmap *map, const char *kind, struct str key, size_t at,
-                  struct err *e)
+bool cluster_priority(const struct cluster *c, const struct view_pod *pod, int64_t *out)
+{
+    static const struct {
+        const char *name;
+        int64_t value;
+    } BUILT_IN[] = {
+        {"system-node-critical", 2000001000},
+        {"system-cluster-critical", 2000000000},
+    };
+    struct str class = pod->priority_class;
+    *out = pod->has_priority ? pod->priority : class.n ? 0 : c->default_priority;
+    if (pod->has_priority || class.n == 0)
+        return true;
+    for (int i = 0; i < 2; i++)
+        if (str_is(class, BUILT_IN[i].name)) {
+            *out = BUILT_IN[i].value;
+            return true;
+        }
+    const struct strmap_entry *e = strmap_find(&c->priorities, class);
+    *out = e ? e->value.i : 0;
+    return e != NULL;
+}
+
+const struct cluster_origin *cluster_meet(struct cluster *c, struct str kind,
+                                          struct str namespace, struct str name,
+                                          struct cluster_origin here)
 {
     bool made;
-    struct strmap_entry *entry = strmap_put(map, key, &made);
+    struct str key = arena_printf(&c->arena, "%.*s %.*s/%.*s", STR_ARG(kind),
+                                  STR_ARG(namespace), STR_ARG(name));
+    struct strmap_entry *e = strmap_put(&c->seen, key, &made);
     if (!made)
-        return twice(kind, key, e);
-    entry->value.u = at;
-    return true;
+        return e->value.ptr;
+    struct cluster_origin *origin = ARENA_NEW(&c->arena, struct cluster_origin);
+    *origin = here;
+    e->value.ptr = origin;
+    return NULL;
+}
+
+/* ---- adding ---- */
+
+static void enter(struct strmap *map, struct str key, size_t at)
+{
+    strmap_put(map, key, NULL)->value.u = at;
 }
 
 static bool add_node(struct cluster *c, const struct doc *d, struct err *e)
 {
     const struct view_node *v = view_node_new(d, &c->arena, e);
-    if (!v || !enter(&c->node_index, "Node", v->meta.name, c->nodes.n, e))
+    if (!v)
         return false;
+    enter(&c->node_index, v->meta.name, c->nodes.n);
     vec_push(&c->nodes, v);
     return true;
 }
@@ -94,8 +134,9 @@ static bool add_node(struct cluster *c, const struct doc *d, struct err *e)
 static bool add_class(struct cluster *c, const struct doc *d, struct err *e)
 {
     const struct view_class *v = view_class_new(d, &c->arena, e);
-    if (!v || !enter(&c->class_index, "DeviceClass", v->meta.name, c->classes.n, e))
+    if (!v)
         return false;
+    enter(&c->class_index, v->meta.name, c->classes.n);
     vec_push(&c->classes, v);
     return true;
 }
@@ -105,10 +146,12 @@ static bool add_claim(struct cluster *c, const struct doc *d, struct err *e)
     const struct view_claim *v = view_claim_new(d, &c->arena, e);
     if (!v)
         return false;
-    struct str key = cluster_key(c, v->meta.namespace, v->meta.name);
-    if (!enter(&c->claim_index, "ResourceClaim", key, c->claims.n, e))
-        return false;
-    vec_push(&c->claims, (struct cluster_claim){v, d});
+    enter(&c->claim_index, cluster_key(c, v->meta.namespace, v->meta.name), c->claims.n);
+    struct str entry = doc_get_text(doc_path(d, "metadata.annotations"),
+                                    "resource.kubernetes.io/pod-claim-name");
+    if (v->owner_uid.n && entry.n)
+        enter(&c->made_index, cluster_key(c, v->owner_uid, entry), c->claims.n);
+    vec_push(&c->claims, (struct cluster_claim){v, d, entry});
     return true;
 }
 
@@ -119,9 +162,8 @@ static bool add_template(struct cluster *c, const struct doc *d, struct err *e)
     const struct doc *spec = doc_get(d, "spec");
     struct cluster_template t = {meta.namespace, meta.name, doc_get(spec, "spec"),
                                  doc_get(spec, "metadata")};
-    struct str key = cluster_key(c, t.namespace, t.name);
-    if (!enter(&c->template_index, "ResourceClaimTemplate", key, c->templates.n, e))
-        return false;
+    (void)e;
+    enter(&c->template_index, cluster_key(c, t.namespace, t.name), c->templates.n);
     vec_push(&c->templates, t);
     return true;
 }
@@ -155,7 +197,21 @@ static bool add_namespace(struct cluster *c, const struct doc *d, struct err *e)
     return true;
 }
 
-bool cluster_add_slice(struct cluster *c, const struct doc *object, struct err *e)
+static bool add_priority_class(struct cluster *c, const struct doc *d, struct err *e)
+{
+    struct view_meta meta;
+    bool is_default = false;
+    int64_t value = 0;
+    (void)e;
+    view_meta_read(d, &meta, &c->arena);
+    doc_get_int64(d, "value", &value);
+    strmap_put(&c->priorities, meta.name, NULL)->value.i = value;
+    if (doc_get_bool(d, "globalDefault", &is_default) && is_default)
+        c->default_priority = value;
+    return true;
+}
+
+static bool add_slice(struct cluster *c, const struct doc *object, struct err *e)
 {
     const struct view_slice *v = view_slice_new(object, &c->names, &c->arena, e);
     if (!v)
@@ -211,6 +267,33 @@ static void read_owner(struct cluster *c, const struct doc *d, struct cluster_wo
     }
 }
 
+/* What the controller adds to every pod of a DaemonSet, so that a node's own troubles do
+ * not keep it away. */
+static void add_daemon_tolerations(struct cluster *c, struct view_pod *pod)
+{
+    static const struct {
+        const char *key, *effect;
+    } ROWS[] = {
+        {"node.kubernetes.io/not-ready", "NoExecute"},
+        {"node.kubernetes.io/unreachable", "NoExecute"},
+        {"node.kubernetes.io/disk-pressure", "NoSchedule"},
+        {"node.kubernetes.io/memory-pressure", "NoSchedule"},
+        {"node.kubernetes.io/pid-pressure", "NoSchedule"},
+        {"node.kubernetes.io/unschedulable", "NoSchedule"},
+    };
+    enum { NROWS = sizeof ROWS / sizeof *ROWS };
+    uint32_t n = pod->ntolerations;
+    struct view_toleration *v = ARENA_ARRAY(&c->arena, struct view_toleration, n + NROWS);
+    for (uint32_t i = 0; i < n; i++)
+        v[i] = pod->tolerations[i];
+    for (uint32_t i = 0; i < NROWS; i++)
+        v[n + i] = (struct view_toleration){.key = str_from(ROWS[i].key),
+                                            .op = STR("Exists"),
+                                            .effect = str_from(ROWS[i].effect)};
+    pod->tolerations = v;
+    pod->ntolerations = n + NROWS;
+}
+
 static bool add_workload(struct cluster *c, int which, const struct doc *d, struct err *e)
 {
     const struct doc *spec = doc_get(d, "spec");
@@ -219,13 +302,17 @@ static bool add_workload(struct cluster *c, int which, const struct doc *d, stru
     view_meta_read(d, &w.meta, &c->arena);
     read_owner(c, d, &w);
     w.selector = doc_get(spec, "selector");
-    w.pod = view_pod_from_template(doc_get(spec, "template"), &c->arena, e);
-    if (!w.pod)
+    struct view_pod *pod =
+        view_pod_from_template(doc_get(spec, "template"), &c->arena, e);
+    w.pod = pod;
+    if (!pod)
         return err_wrap(e, "%s \"%.*s/%.*s\": spec.template", WORKLOADS[which].kind,
                         STR_ARG(w.meta.namespace), STR_ARG(w.meta.name));
     w.replicas = w.kind == CLUSTER_JOB ? job_pods(d) : number(spec, "replicas", 1);
-    if (w.kind == CLUSTER_DAEMON_SET)
+    if (w.kind == CLUSTER_DAEMON_SET) {
+        add_daemon_tolerations(c, pod);
         w.replicas = 0;
+    }
     if (!w.meta.deleting)
         vec_push(&c->workloads, w);
     return true;
@@ -240,7 +327,8 @@ static const struct {
     {"Node", "", add_node},
     {"Namespace", "", add_namespace},
     {"Pod", "", add_pod},
-    {"ResourceSlice", "resource.k8s.io", cluster_add_slice},
+    {"PriorityClass", "scheduling.k8s.io", add_priority_class},
+    {"ResourceSlice", "resource.k8s.io", add_slice},
     {"DeviceClass", "resource.k8s.io", add_class},
     {"ResourceClaim", "resource.k8s.io", add_claim},
     {"ResourceClaimTemplate", "resource.k8s.io", add_template},

@@ -14,6 +14,7 @@
 struct cluster_claim {
     const struct view_claim *view;
     const struct doc *doc; /* the object in the shape of v1 */
+    struct str made_for;   /* entry of the pod it was made for by a template, or empty */
 };
 
 struct cluster_template { /* ResourceClaimTemplate */
@@ -40,6 +41,11 @@ struct cluster_workload {
     const struct view_pod *pod; /* the template */
 };
 
+struct cluster_origin { /* where an object was read */
+    const char *file;
+    uint32_t pos;
+};
+
 struct cluster {
     struct arena arena;
     struct device_names names;
@@ -55,7 +61,12 @@ struct cluster {
     struct strmap class_index;    /* name -> index */
     struct strmap claim_index;    /* "namespace/name" -> index */
     struct strmap template_index; /* "namespace/name" -> index */
+    struct strmap made_index;     /* "pod uid/entry" -> claim made for it */
     struct strmap namespaces;     /* name -> 1: allows admin access, 0: does not */
+    struct strmap priorities;     /* PriorityClass -> value */
+    struct strmap seen;           /* "KIND namespace/name" -> struct cluster_origin */
+    int64_t default_priority;
+    uint32_t ngenerated; /* names given to objects that have only a generateName */
     uint32_t ndevices;
 };
 
@@ -72,15 +83,26 @@ struct cluster_claim *cluster_claim(struct cluster *c, struct str namespace,
 const struct cluster_template *cluster_template(struct cluster *c, struct str namespace,
                                                 struct str name);
 
-/* Takes over an object that lies in the cluster's arena, in the shape of v1, defaulted.
- * What is none of the kinds above is passed over. false with an error that names the
- * object when it cannot be viewed; or when an object of that kind and name is there
- * already. */
+/* The claim that was made for an entry of a pod's spec.resourceClaims (spec 6.1), by its
+ * owner and annotation. NULL: none. */
+struct cluster_claim *cluster_claim_made(struct cluster *c, struct str pod_uid,
+                                         struct str entry);
+/* The priority of a pod (of its class where it has none of its own). false: there is no
+ * such PriorityClass among the input; the priority is then 0. */
+bool cluster_priority(const struct cluster *c, const struct view_pod *pod, int64_t *out);
+
+/* Where an object of this kind and name was met before; NULL: nowhere, and now it is
+ * known. The file's name must stay. */
+const struct cluster_origin *cluster_meet(struct cluster *c, struct str kind,
+                                          struct str namespace, struct str name,
+                                          struct cluster_origin here);
+/* Takes over an object that lies in the cluster's arena, in the shape of v1, defaulted,
+ * of a kind that cluster_wants; each only once. Of a ResourceSlice, which is large, only
+ * a view is kept, the document need not stay. false with an error that names the object
+ * when it cannot be viewed. */
 bool cluster_add(struct cluster *c, struct str kind, const struct doc *object,
                  struct err *e);
 /* Whether cluster_add takes the kind at all. */
 bool cluster_wants(struct str group, struct str kind);
-/* Slices are large and many: view alone, the document need not stay. */
-bool cluster_add_slice(struct cluster *c, const struct doc *object, struct err *e);
 
 #endif

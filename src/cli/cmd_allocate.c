@@ -51,6 +51,8 @@ static const char HELP[] =
     "  dray allocate -f examples/vllm\n"
     "  dray allocate -f cluster.json -f new-pod.yaml -o yaml\n";
 
+enum { DEFAULT_STEPS = 1000000 };
+
 struct options {
     VEC(const char *) paths;
     const char *output, *node;
@@ -68,6 +70,22 @@ static bool bad_option(const char *what, const char *value, const char *instead)
     return false;
 }
 
+/* Gates that only other parts of Kubernetes act on would be promises not kept. */
+static bool acts(enum api_gate gate)
+{
+    switch (gate) {
+    case API_GATE_DRANodeAllocatableResources:
+    case API_GATE_DRAResourceClaimGranularStatusAuthorization:
+    case API_GATE_DRAResourcePoolStatus:
+    case API_GATE_DRASchedulerFilterTimeout:
+    case API_GATE_DRAWorkloadResourceClaims:
+    case API_GATE_GenericWorkload:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static bool set_gate(struct options *o, const char *arg)
 {
     const char *eq = strchr(arg, '=');
@@ -77,7 +95,9 @@ static bool set_gate(struct options *o, const char *arg)
     if (!eq || (!on && strcmp(eq + 1, "false") != 0))
         return bad_option("--gate", arg, "write NAME=true or NAME=false");
     if (gate == API_GATE_COUNT)
-        return bad_option("--gate", arg, "there is no such gate");
+        return bad_option("--gate", arg, "Kubernetes 1.37 has no such gate for devices");
+    if (!acts(gate))
+        return bad_option("--gate", arg, "nothing here depends on this gate");
     if (api_gate_locked(gate) && on != api_gate(&api_gates_default, gate))
         return bad_option("--gate", arg, "Kubernetes 1.37 has locked this gate");
     api_gate_set(&o->gates, gate, on);
@@ -170,6 +190,7 @@ static int parse_options(struct options *o, int argc, char **argv)
     struct tm tm;
     o->gates = api_gates_default;
     o->output = "table";
+    o->max_steps = DEFAULT_STEPS;
     strftime(o->now, sizeof o->now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "f:o:qh", LONG, NULL)) != -1;) {
@@ -237,11 +258,12 @@ static void print_claims(const struct placement *p, const struct options *o)
     arena_fini(&a);
 }
 
-static void print_placement(const struct cluster *c, const struct placement *p,
+static void print_placement(struct cluster *c, const struct placement *p,
                             const struct options *o)
 {
     struct report_opts ropts = {.wide = strcmp(o->output, "wide") == 0,
-                                .explain = o->explain};
+                                .explain = o->explain,
+                                .max_steps = o->max_steps};
     bool table = ropts.wide || strcmp(o->output, "table") == 0;
     if (table)
         report_table(p, &ropts, stdout);
@@ -263,13 +285,22 @@ static void no_pods(const struct cluster *c, const struct options *o)
             c->pods.n, c->workloads.n, c->nodes.n, c->ndevices);
 }
 
+static bool knows_node(const struct cluster *c, const struct options *o)
+{
+    return !o->node || cluster_node(c, str_from(o->node)) ||
+           bad_option("--node", o->node, "no node of this name is among the input");
+}
+
 static int place(struct cluster *c, const struct options *o, struct diags *diags)
 {
     struct waiting_pods waiting = {0};
     struct placement placement;
     struct alloc_features features = features_of(&o->gates);
-    struct place_opts popts = {
-        .features = &features, .max_steps = o->max_steps, .node = str_from(o->node)};
+    struct place_opts popts = {.features = &features,
+                               .taint_rules =
+                                   api_gate(&o->gates, API_GATE_DRADeviceTaintRules),
+                               .max_steps = o->max_steps,
+                               .node = str_from(o->node)};
     expand_pods(c, &waiting, diags);
     diags_print(diags, stderr, !o->quiet);
     if (waiting.list.n == 0)
@@ -298,6 +329,8 @@ static int run(const struct options *o)
         diags_print(&diags, stderr, !o->quiet);
         fprintf(stderr, "%u mistake%s in the input, nothing was placed\n", diags.errors,
                 diags.errors == 1 ? "" : "s");
+        status = EXIT_INPUT;
+    } else if (!knows_node(&c, o)) {
         status = EXIT_INPUT;
     } else {
         status = place(&c, o, &diags);

@@ -23,6 +23,7 @@ struct diag *diags_add(struct diags *d, enum diag_level level, const struct diag
     copy.object = arena_str(&d->arena, what->object);
     copy.text = arena_str(&d->arena, what->text);
     copy.advice = arena_str(&d->arena, what->advice);
+    copy.expression = arena_str(&d->arena, what->expression);
     vec_push(&d->list, copy);
     *(level == DIAG_ERROR ? &d->errors : &d->notes) += 1;
     return &d->list.v[d->list.n - 1];

@@ -20,7 +20,8 @@ struct diag {
     struct doc_place place; /* line 0: about the file as a whole */
     struct str object;      /* ResourceClaim "ns/name", or empty */
     struct str text;
-    struct str advice; /* what to write instead, or empty */
+    struct str advice;     /* what to write instead, or empty */
+    struct str expression; /* of CEL: advice comes when all devices are known */
 };
 
 struct diags {

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "sched/filter.h"
+
 void waiting_pods_release(struct waiting_pods *w)
 {
     vec_release(&w->list);
@@ -48,21 +50,46 @@ bool expand_selects(const struct doc *selector, const struct view_pod *pod)
     return true;
 }
 
-static bool is_pod_of(const struct cluster_workload *w, const struct view_pod *pod)
+static bool is_owned_by(const struct cluster_workload *w, struct str kind,
+                        struct str name)
+{
+    return str_eq(kind, w->kind_name) && str_eq(name, w->meta.name);
+}
+
+/* The controller's word counts, where it is there: labels may be those of several
+ * workloads. Between a pod and its Deployment stands a ReplicaSet. */
+static bool has_other_owner(const struct cluster *c, const struct cluster_workload *w,
+                            const struct view_pod *pod)
+{
+    if (pod->owner_name.n == 0)
+        return false;
+    if (w->kind != CLUSTER_DEPLOYMENT)
+        return !is_owned_by(w, pod->owner_kind, pod->owner_name);
+    for (size_t i = 0; i < c->workloads.n; i++) {
+        const struct cluster_workload *o = &c->workloads.v[i];
+        if (o->owner_name.n && str_eq(o->meta.namespace, w->meta.namespace) &&
+            is_owned_by(o, pod->owner_kind, pod->owner_name))
+            return !is_owned_by(w, o->owner_kind, o->owner_name);
+    }
+    return !str_is(pod->owner_kind, "ReplicaSet");
+}
+
+static bool is_pod_of(const struct cluster *c, const struct cluster_workload *w,
+                      const struct view_pod *pod)
 {
     if (!str_eq(pod->meta.namespace, w->meta.namespace) || view_pod_finished(pod) ||
         pod->meta.deleting)
         return false;
-    if (w->selector)
-        return expand_selects(w->selector, pod);
-    return str_eq(pod->owner_kind, w->kind_name) && str_eq(pod->owner_name, w->meta.name);
+    if (!w->selector)
+        return is_owned_by(w, pod->owner_kind, pod->owner_name);
+    return expand_selects(w->selector, pod) && !has_other_owner(c, w, pod);
 }
 
 static int64_t count_pods(const struct cluster *c, const struct cluster_workload *w)
 {
     int64_t n = 0;
     for (size_t i = 0; i < c->pods.n; i++)
-        n += is_pod_of(w, c->pods.v[i]);
+        n += is_pod_of(c, w, c->pods.v[i]);
     return n;
 }
 
@@ -90,11 +117,12 @@ static bool is_managed(const struct cluster *c, const struct cluster_workload *w
 
 /* ---- pods that are lacking ---- */
 
-static void push(struct waiting_pods *out, const struct cluster_workload *w,
-                 struct str name, const struct view_node *pinned)
+static void push(struct cluster *c, struct waiting_pods *out,
+                 const struct cluster_workload *w, struct str name, uint32_t pinned)
 {
-    vec_push(&out->list,
-             (struct waiting_pod){w->meta.namespace, name, w->pod, w, pinned});
+    struct waiting_pod pod = {w->meta.namespace, name, w->pod, w, pinned, 0};
+    cluster_priority(c, w->pod, &pod.priority);
+    vec_push(&out->list, pod);
 }
 
 /* NAME-0, NAME-1, ...: ordinals that are not there, up to replicas. */
@@ -105,7 +133,7 @@ static void expand_stateful_set(struct cluster *c, const struct cluster_workload
         struct str name =
             arena_printf(&c->arena, "%.*s-%lld", STR_ARG(w->meta.name), (long long)i);
         if (!has_pod_named(c, w->meta.namespace, name))
-            push(out, w, name, NULL);
+            push(c, out, w, name, WAITING_ANYWHERE);
     }
 }
 
@@ -114,21 +142,18 @@ static bool runs_on(const struct cluster *c, const struct cluster_workload *w,
 {
     for (size_t i = 0; i < c->pods.n; i++)
         if (str_eq(c->pods.v[i]->node_name, node->meta.name) &&
-            is_pod_of(w, c->pods.v[i]))
+            is_pod_of(c, w, c->pods.v[i]))
             return true;
     return false;
 }
 
+/* The controller makes no pod for a node that would not take it, resources apart. */
 static bool wants_node(const struct view_pod *p, const struct view_node *n)
 {
-    for (uint32_t i = 0; i < p->nnode_selector; i++) {
-        const struct str *label =
-            view_label_find(n->labels, n->nlabels, p->node_selector[i].key);
-        if (!label || !str_eq(*label, p->node_selector[i].value))
-            return false;
-    }
-    return !p->required ||
-           view_node_selector_match(p->required, n, NULL) == VIEW_MATCH_YES;
+    struct sched_pod pod = {.view = p};
+    struct sched_node node = {.view = n};
+    struct sched_reason why;
+    return sched_filter(&pod, &node, NULL, NULL, &why) || why.refusal == SCHED_PODS;
 }
 
 static void expand_daemon_set(struct cluster *c, const struct cluster_workload *w,
@@ -140,7 +165,7 @@ static void expand_daemon_set(struct cluster *c, const struct cluster_workload *
             continue;
         struct str name = arena_printf(&c->arena, "%.*s-%.*s", STR_ARG(w->meta.name),
                                        STR_ARG(node->meta.name));
-        push(out, w, name, node);
+        push(c, out, w, name, (uint32_t)i);
     }
 }
 
@@ -148,11 +173,11 @@ static void expand_replicas(struct cluster *c, const struct cluster_workload *w,
                             struct waiting_pods *out)
 {
     int64_t there = count_pods(c, w);
-    for (int64_t i = there; i < w->replicas; i++)
-        push(
-            out, w,
-            arena_printf(&c->arena, "%.*s-%lld", STR_ARG(w->meta.name), (long long)i + 1),
-            NULL);
+    for (int64_t i = there; i < w->replicas; i++) {
+        struct str name =
+            arena_printf(&c->arena, "%.*s-%lld", STR_ARG(w->meta.name), (long long)i + 1);
+        push(c, out, w, name, WAITING_ANYWHERE);
+    }
 }
 
 static void expand_workload(struct cluster *c, const struct cluster_workload *w,
@@ -170,12 +195,30 @@ static void expand_workload(struct cluster *c, const struct cluster_workload *w,
 
 /* ---- all of them ---- */
 
-static void note_gated(const struct view_pod *p, struct diags *diags)
+static void note(struct diags *diags, const struct view_pod *p, struct str text)
 {
-    struct diag d = {.text = STR("waits for its scheduling gates, passed over")};
+    struct diag d = {.text = text};
     d.object = arena_printf(&diags->arena, "Pod \"%.*s/%.*s\"",
                             STR_ARG(p->meta.namespace), STR_ARG(p->meta.name));
     diags_add(diags, DIAG_NOTE, &d);
+}
+
+static void push_pending(struct cluster *c, const struct view_pod *p,
+                         struct waiting_pods *out, struct diags *diags)
+{
+    struct waiting_pod pod = {
+        p->meta.namespace, p->meta.name, p, NULL, WAITING_ANYWHERE, 0};
+    if (p->ngates) {
+        note(diags, p, STR("waits for its scheduling gates, passed over"));
+        return;
+    }
+    if (!cluster_priority(c, p, &pod.priority))
+        note(diags, p,
+             arena_printf(&diags->arena,
+                          "there is no PriorityClass \"%.*s\" among the input, priority "
+                          "0 is assumed",
+                          STR_ARG(p->priority_class)));
+    vec_push(&out->list, pod);
 }
 
 /* A merge sort: equal priorities keep their order. */
@@ -188,8 +231,7 @@ static void sort_by_priority(struct waiting_pods *out, struct arena *a)
             size_t mid = lo + width < n ? lo + width : n,
                    hi = mid + width < n ? mid + width : n;
             for (size_t i = lo, j = mid, k = lo; k < hi; k++) {
-                bool left = i < mid &&
-                            (j >= hi || from[i].view->priority >= from[j].view->priority);
+                bool left = i < mid && (j >= hi || from[i].priority >= from[j].priority);
                 to[k] = left ? from[i++] : from[j++];
             }
         }
@@ -203,16 +245,9 @@ static void sort_by_priority(struct waiting_pods *out, struct arena *a)
 
 void expand_pods(struct cluster *c, struct waiting_pods *out, struct diags *diags)
 {
-    for (size_t i = 0; i < c->pods.n; i++) {
-        const struct view_pod *p = c->pods.v[i];
-        if (!view_pod_pending(p))
-            continue;
-        if (p->ngates)
-            note_gated(p, diags);
-        else
-            vec_push(&out->list, (struct waiting_pod){p->meta.namespace, p->meta.name, p,
-                                                      NULL, NULL});
-    }
+    for (size_t i = 0; i < c->pods.n; i++)
+        if (view_pod_pending(c->pods.v[i]))
+            push_pending(c, c->pods.v[i], out, diags);
     for (size_t i = 0; i < c->workloads.n; i++)
         expand_workload(c, &c->workloads.v[i], out);
     if (out->list.n)

@@ -13,8 +13,10 @@ struct waiting_pod {
     struct str namespace, name;
     const struct view_pod *view; /* of a workload: its template, without a name */
     const struct cluster_workload *workload; /* NULL: a pod of the input */
-    const struct view_node *pinned;          /* of a DaemonSet, else NULL */
+    uint32_t pinned; /* the node of a DaemonSet's pod by index, else WAITING_ANYWHERE */
+    int64_t priority;
 };
+enum { WAITING_ANYWHERE = UINT32_MAX };
 
 struct waiting_pods {
     VEC(struct waiting_pod) list;

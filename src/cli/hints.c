@@ -1,58 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/hints.h"
 
-/* ---- unknown fields ---- */
+/* ---- near names ---- */
 
-/* Letters to change, drop or add to make one of the other; at most max + 1. */
-static unsigned distance(struct str a, struct str b, unsigned max)
+enum { LONGEST = 64 };
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
-    enum { LONGEST = 64 };
+    unsigned ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Letters to change, drop or add to make one of the other, upper and lower case alike. */
+static unsigned distance(struct str a, struct str b)
+{
     unsigned row[LONGEST + 1];
     if (a.n > LONGEST || b.n > LONGEST)
-        return max + 1;
+        return UINT32_MAX;
     for (size_t k = 0; k <= b.n; k++)
         row[k] = (unsigned)k;
     for (size_t i = 1; i <= a.n; i++) {
         unsigned diagonal = row[0];
         row[0] = (unsigned)i;
         for (size_t k = 1; k <= b.n; k++) {
-            unsigned best = diagonal + ((a.p[i - 1] | 32) != (b.p[k - 1] | 32));
+            unsigned change = diagonal + ((a.p[i - 1] | 32) != (b.p[k - 1] | 32));
             diagonal = row[k];
-            if (row[k] + 1 < best)
-                best = row[k] + 1;
-            if (row[k - 1] + 1 < best)
-                best = row[k - 1] + 1;
-            row[k] = best;
+            row[k] = min3(change, row[k] + 1, row[k - 1] + 1);
         }
     }
     return row[b.n];
 }
 
-static const struct api_field *near_field(const struct api_type *t, struct str name)
+struct hint_nearest hint_nearest_to(struct str wanted)
 {
-    const struct api_field *best = NULL;
-    unsigned least = name.n < 4 ? 1 : 3;
-    for (uint16_t i = 0; i < t->nfields; i++) {
-        unsigned d = distance(str_from(t->fields[i].name), name, least);
-        if (d < least) {
-            least = d;
-            best = &t->fields[i];
-        }
-    }
-    return best;
+    unsigned limit = wanted.n < 4 ? 2 : wanted.n < 8 ? 3 : 4;
+    return (struct hint_nearest){wanted, STR_NONE, limit};
 }
 
-/* A field of t, not a list, whose struct has a field of that name. */
-static const struct api_field *holder(const struct api_type *t, struct str name)
+void hint_nearest_try(struct hint_nearest *n, struct str name)
 {
-    for (uint16_t i = 0; i < t->nfields; i++) {
-        const struct api_field *f = &t->fields[i];
-        if (f->form == API_STRUCT && f->container == API_ONE &&
-            api_field_find(f->type, name))
-            return f;
+    unsigned d = distance(n->wanted, name);
+    bool begins = n->wanted.n >= 4 && str_starts(name, n->wanted);
+    if (begins && d > 2)
+        d = 2;
+    if (d < n->distance && d < name.n) {
+        n->distance = d;
+        n->name = name;
     }
-    return NULL;
 }
+
+/* ---- unknown fields ---- */
 
 static struct str last_name(struct str path)
 {
@@ -68,6 +65,79 @@ static struct str parent_path(struct str path)
     return str_sub(path, 0, path.n > name.n ? path.n - name.n - 1 : 0);
 }
 
+static struct str join(struct arena *a, struct str path, struct str name)
+{
+    return arena_printf(a, "%.*s%s%.*s", STR_ARG(path), path.n ? "." : "", STR_ARG(name));
+}
+
+/* Fields that structs below t have, the nearest level first: "exactly", "devices". */
+static struct str below(const struct api_type *t, struct str name, unsigned depth,
+                        struct arena *a)
+{
+    for (uint16_t i = 0; i < t->nfields; i++) {
+        const struct api_field *f = &t->fields[i];
+        bool one = f->container == API_ONE, list = f->container == API_LIST;
+        if (f->form == API_STRUCT && (one || list) && api_field_find(f->type, name))
+            return arena_printf(a, "%s%s", f->name, list ? "[]" : "");
+    }
+    for (uint16_t i = 0; depth > 1 && i < t->nfields; i++) {
+        const struct api_field *f = &t->fields[i];
+        if (f->form != API_STRUCT || f->container > API_LIST || str_is(name, f->name))
+            continue;
+        struct str rest = below(f->type, name, depth - 1, a);
+        if (rest.n)
+            return arena_printf(a, "%s%s.%.*s", f->name,
+                                f->container == API_LIST ? "[]" : "", STR_ARG(rest));
+    }
+    return STR_NONE;
+}
+
+static struct str hint_below(const struct api_issue *x, struct arena *a)
+{
+    enum { DEEPEST = 3 };
+    struct str name = last_name(x->path), parent = parent_path(x->path);
+    struct str holder = below(x->in, name, DEEPEST, a);
+    /* Metadata has a field for every taste: it is no advice. */
+    if (holder.n == 0 || str_starts(holder, STR("metadata")))
+        return STR("");
+    struct str path = join(a, join(a, parent, holder), name);
+    if (str_find(holder, STR("[]")) != SIZE_MAX)
+        return arena_printf(a, "%.*s belongs into an item of the list: %.*s",
+                            STR_ARG(name), STR_ARG(path));
+    return arena_printf(a, "%.*s belongs under \"%.*s\": write %.*s", STR_ARG(name),
+                        STR_ARG(holder), STR_ARG(path));
+}
+
+/* The type that a path from t leads to, indexes left aside; NULL: none. */
+static const struct api_type *type_at(const struct api_type *t, struct str path)
+{
+    while (path.n && t) {
+        size_t dot = str_find_byte(path, '.', 0);
+        struct str step = str_sub(path, 0, dot);
+        step = str_sub(step, 0, str_find_byte(step, '[', 0));
+        const struct api_field *f = api_field_find(t, step);
+        t = f && f->form == API_STRUCT ? f->type : NULL;
+        path = dot == SIZE_MAX ? STR_NONE : str_sub(path, dot + 1, SIZE_MAX);
+    }
+    return t;
+}
+
+static struct str hint_above(const struct api_issue *x, const struct doc *object,
+                             struct arena *a)
+{
+    struct str name = last_name(x->path), path = parent_path(x->path);
+    const struct api_kind *kind =
+        api_kind_find(doc_get_text(object, "apiVersion"), doc_get_text(object, "kind"));
+    while (kind && kind->type && path.n) {
+        path = parent_path(path);
+        const struct api_type *t = type_at(kind->type, path);
+        if (t && api_field_find(t, name))
+            return arena_printf(a, "%.*s stands too deep: write %.*s", STR_ARG(name),
+                                STR_ARG(join(a, path, name)));
+    }
+    return STR("");
+}
+
 /* What stands under the unknown field belongs to the struct itself ("basic",
  * "spec.spec"). */
 static bool members_fit(const struct api_type *t, const struct doc *value)
@@ -80,153 +150,138 @@ static bool members_fit(const struct api_type *t, const struct doc *value)
     return true;
 }
 
+static struct str hint_members(const struct api_issue *x, const struct doc *object,
+                               struct arena *a)
+{
+    struct str parent = parent_path(x->path);
+    if (!members_fit(x->in, x->value))
+        return STR("");
+    return arena_printf(
+        a, "in %.*s what stands under \"%.*s\" belongs directly under %.*s",
+        STR_ARG(doc_get_text(object, "apiVersion")), STR_ARG(last_name(x->path)),
+        STR_ARG(parent.n ? parent : STR("the object")));
+}
+
+static struct str near_field(const struct api_type *t, struct str name)
+{
+    struct hint_nearest near = hint_nearest_to(name);
+    for (uint16_t i = 0; i < t->nfields; i++)
+        hint_nearest_try(&near, str_from(t->fields[i].name));
+    return near.name;
+}
+
+static struct str hint_near(const struct api_issue *x, struct arena *a)
+{
+    struct str name = last_name(x->path), near = near_field(x->in, name);
+    if (near.n)
+        return arena_printf(a, "did you mean \"%.*s\"?", STR_ARG(near));
+    for (uint16_t i = 0; i < x->in->nfields; i++) {
+        const struct api_field *f = &x->in->fields[i];
+        if (f->form != API_STRUCT || f->container != API_ONE ||
+            str_is(STR("metadata"), f->name))
+            continue;
+        near = near_field(f->type, name);
+        if (near.n)
+            return arena_printf(a, "did you mean \"%s.%.*s\"?", f->name, STR_ARG(near));
+    }
+    return STR("");
+}
+
 struct str hint_for_issue(const struct api_issue *x, const struct doc *object,
                           struct arena *a)
 {
     if (x->kind == API_DUPLICATE_FIELD)
         return STR("the key is there twice in one map; keep one");
-    if (x->kind != API_UNKNOWN_FIELD)
+    if (x->kind != API_UNKNOWN_FIELD || !x->in)
         return STR("");
-    struct str name = last_name(x->path), parent = parent_path(x->path);
-    const struct api_field *f = holder(x->in, name);
-    if (f)
-        return arena_printf(a, "%.*s belongs under \"%s\": write %.*s.%s.%.*s",
-                            STR_ARG(name), f->name, STR_ARG(parent), f->name,
-                            STR_ARG(name));
-    if (members_fit(x->in, x->value))
-        return arena_printf(
-            a, "in %.*s what stands under \"%.*s\" belongs directly under %.*s",
-            STR_ARG(doc_get_text(object, "apiVersion")), STR_ARG(name),
-            STR_ARG(parent.n ? parent : STR("the object")));
-    f = near_field(x->in, name);
-    if (f)
-        return arena_printf(a, "did you mean \"%s\"?", f->name);
-    return STR("");
-}
-
-/* ---- CEL ---- */
-
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_';
-}
-
-/* The domain to propose: that of the only driver, or a stand-in. */
-static struct str some_driver(const struct cluster *c)
-{
-    struct str driver = STR_NONE;
-    for (size_t i = 0; c && i < c->slices.n; i++) {
-        if (driver.n && !str_eq(driver, c->slices.v[i]->driver))
-            return STR("DRIVER");
-        driver = c->slices.v[i]->driver;
-    }
-    return driver.n ? driver : STR("DRIVER");
-}
-
-/* device.capacity["memory"]: the first index is the domain. Offset of the bracket, or
- * SIZE_MAX. *name is what stands in it. */
-static size_t bare_index(struct str x, const char *map, struct str *name)
-{
-    struct strbuf b = STRBUF_INIT;
-    strbuf_addf(&b, "device.%s[", map);
-    size_t at = str_find(x, strbuf_str(&b));
-    size_t open = at == SIZE_MAX ? at : at + b.n;
-    strbuf_release(&b);
-    if (at == SIZE_MAX || open + 1 >= x.n || (x.p[open] != '"' && x.p[open] != '\''))
-        return SIZE_MAX;
-    size_t close = str_find_byte(x, x.p[open], open + 1);
-    *name = str_sub(x, open + 1, close);
-    bool domain = str_find_byte(*name, '.', 0) != SIZE_MAX;
-    return close == SIZE_MAX || domain ? SIZE_MAX : open - 1;
-}
-
-static struct str domain_hint(const struct cluster *c, struct str x, struct arena *a)
-{
-    static const char *const MAPS[] = {"capacity", "attributes"};
-    for (int i = 0; i < 2; i++) {
-        struct str name;
-        if (bare_index(x, MAPS[i], &name) != SIZE_MAX)
-            return arena_printf(a,
-                                "the first index of device.%s is the domain, usually the "
-                                "driver: write device.%s[\"%.*s\"].%.*s",
-                                MAPS[i], MAPS[i], STR_ARG(some_driver(c)), STR_ARG(name));
-    }
-    return STR("");
-}
-
-/* NAME OP QUANTITY, as in memory >= 16Gi. */
-static struct str comparison_hint(const struct cluster *c, struct str x, struct arena *a)
-{
-    static const char *const OPS[] = {">=", "<=", ">", "<", "=="};
-    x = str_trim(x);
-    size_t n = 0;
-    while (n < x.n && is_word(x.p[n]))
-        n++;
-    struct str name = str_sub(x, 0, n), rest = str_trim(str_sub(x, n, SIZE_MAX));
-    for (size_t i = 0; n && i < sizeof OPS / sizeof *OPS; i++) {
-        if (!str_starts(rest, str_from(OPS[i])))
-            continue;
-        struct str value = str_trim(str_sub(rest, strlen(OPS[i]), SIZE_MAX));
-        if (value.n >= 2 && (value.p[0] == '"' || value.p[0] == '\''))
-            value = str_sub(value, 1, value.n - 1);
-        struct quantity q;
-        if (value.n == 0 || !quantity_parse(value, a, &q, NULL))
-            return STR("");
-        return arena_printf(
-            a,
-            "amounts are compared by compareTo: write "
-            "device.capacity[\"%.*s\"].%.*s.compareTo(quantity(\"%.*s\")) %s 0",
-            STR_ARG(some_driver(c)), STR_ARG(name), STR_ARG(value), OPS[i]);
-    }
-    return STR("");
-}
-
-struct str hint_for_cel(const struct cluster *c, struct str expression,
-                        const struct cel_issue *issue, struct arena *a)
-{
-    struct str hint = domain_hint(c, expression, a);
+    struct str hint = hint_below(x, a);
     if (hint.n == 0)
-        hint = comparison_hint(c, expression, a);
-    if (hint.n == 0 && str_find(issue->msg, STR("undefined field 'name'")) != SIZE_MAX)
-        hint = STR("a selector cannot see a device's name; select by attributes");
-    return hint;
+        hint = hint_members(x, object, a);
+    if (hint.n == 0)
+        hint = hint_above(x, object, a);
+    return hint.n ? hint : hint_near(x, a);
 }
 
-struct str hint_for_error(const struct cluster *c, const struct api_error *x,
+/* ---- validation ---- */
+
+/* The pod's spec: of the object, or of a workload's template. */
+static const struct doc *pod_spec(const struct doc *object)
+{
+    const struct doc *spec = doc_path(object, "spec.template.spec");
+    return spec ? spec : doc_get(object, "spec");
+}
+
+static struct str claim_name_hint(const struct api_error *x, const struct doc *object,
+                                  struct arena *a)
+{
+    const struct doc *claims = doc_get(pod_spec(object), "resourceClaims");
+    struct strbuf b = STRBUF_INIT;
+    struct hint_nearest near = hint_nearest_to(doc_get_text(x->value, "name"));
+    for (uint32_t i = 0; claims && claims->type == DOC_LIST && i < claims->n; i++) {
+        struct str name = doc_get_text(&claims->items[i], "name");
+        hint_nearest_try(&near, name);
+        strbuf_addf(&b, "%s\"%.*s\"", i ? ", " : "", STR_ARG(name));
+    }
+    struct str text =
+        near.name.n ? arena_printf(a, "did you mean \"%.*s\"?", STR_ARG(near.name))
+        : b.n ? arena_printf(a, "the pod's spec.resourceClaims are %s", strbuf_cstr(&b))
+              : STR("add an entry to spec.resourceClaims that names the ResourceClaim or "
+                    "template");
+    strbuf_release(&b);
+    return text;
+}
+
+struct str hint_for_error(const struct api_error *x, const struct doc *object,
                           struct arena *a)
 {
-    (void)c;
-    (void)a;
-    struct str e = x->value && x->value->type == DOC_STRING ? doc_str(x->value) : STR("");
-    if (x->type != API_ERROR_FORBIDDEN ||
-        str_find(x->detail, STR("cost limit")) == SIZE_MAX)
-        return STR("");
-    if (str_find(e, STR(".?")) != SIZE_MAX)
-        return STR(
-            "an optional loses the size bound of what it holds: guard with has(...) && "
-            "instead of .? and orValue");
-    if (str_find(e, STR("!=")) != SIZE_MAX)
-        return STR(
-            "only == of quantities and versions has a fixed cost: write !(a == b)");
+    if (x->type == API_ERROR_NOT_FOUND &&
+        str_find(x->path, STR("resources.claims[")) != SIZE_MAX)
+        return claim_name_hint(x, object, a);
+    if (x->type == API_ERROR_REQUIRED &&
+        str_find(x->path, STR(".requests[")) != SIZE_MAX && str_ends(x->path, STR("]")))
+        return STR("say what the request asks for: exactly: {deviceClassName: ...}");
     return STR("");
 }
 
 /* ---- versions ---- */
 
+static struct str near_kind(struct str kind)
+{
+    struct hint_nearest near = hint_nearest_to(kind);
+    for (uint32_t i = 0; i < api_nkinds; i++)
+        if (!strchr(api_kinds[i].resource, '/'))
+            hint_nearest_try(&near, str_from(api_kinds[i].name));
+    return near.name;
+}
+
+static void add_version(struct strbuf *b, const struct api_kind *k)
+{
+    strbuf_addf(b, "%s%s%s%s", b->n ? ", " : "", k->group, *k->group ? "/" : "",
+                k->version);
+}
+
 struct str hint_for_version(struct str api_version, struct str kind, struct arena *a)
 {
     size_t slash = str_find_byte(api_version, '/', 0);
     struct str group = slash == SIZE_MAX ? STR("") : str_sub(api_version, 0, slash);
-    struct strbuf b = STRBUF_INIT;
-    for (uint32_t i = 0; i < api_nkinds; i++)
-        if (str_is(kind, api_kinds[i].name) && str_is(group, api_kinds[i].group) &&
-            !strchr(api_kinds[i].resource, '/'))
-            strbuf_addf(&b, "%s%s", b.n ? ", " : "", api_kinds[i].version);
-    struct str versions = arena_str(a, strbuf_str(&b));
-    strbuf_release(&b);
-    if (versions.n == 0)
-        return STR("");
-    return arena_printf(a, "Kubernetes 1.37 has %.*s in %.*s", STR_ARG(kind),
-                        STR_ARG(versions));
+    struct strbuf same = STRBUF_INIT, any = STRBUF_INIT;
+    for (uint32_t i = 0; i < api_nkinds; i++) {
+        const struct api_kind *k = &api_kinds[i];
+        if (!str_is(kind, k->name) || strchr(k->resource, '/'))
+            continue;
+        add_version(str_is(group, k->group) ? &same : &any, k);
+    }
+    /* A group that is not Kubernetes' own may have a kind of the same name. */
+    struct strbuf *b = same.n ? &same : api_group_known(group) ? &any : NULL;
+    struct str text = STR(""), near = STR_NONE;
+    if (b && b->n)
+        text = arena_printf(a, "Kubernetes 1.37 has %.*s in %s", STR_ARG(kind),
+                            strbuf_cstr(b));
+    else if (api_group_known(group))
+        near = near_kind(kind);
+    if (near.n)
+        text = arena_printf(a, "did you mean \"%.*s\"?", STR_ARG(near));
+    strbuf_release(&same);
+    strbuf_release(&any);
+    return text;
 }

@@ -11,16 +11,31 @@
 #include "cel/cel.h"
 #include "cli/cluster.h"
 
-/* Unknown fields: a near name, a member of a struct beside it, or of the one above. */
+/* Unknown fields: a member of a struct beside or below it, of one above, or a near name.
+ */
 struct str hint_for_issue(const struct api_issue *x, const struct doc *object,
                           struct arena *a);
-/* A CEL expression that does not compile. Knows the drivers of the cluster's slices. */
-struct str hint_for_cel(const struct cluster *c, struct str expression,
-                        const struct cel_issue *issue, struct arena *a);
-/* Other validation errors (cost limits, formats). */
-struct str hint_for_error(const struct cluster *c, const struct api_error *x,
+/* Validation errors other than of CEL. */
+struct str hint_for_error(const struct api_error *x, const struct doc *object,
                           struct arena *a);
-/* A kind that Kubernetes has in other versions. */
+/* A kind that Kubernetes has in other versions, or a kind that is nearly one. */
 struct str hint_for_version(struct str api_version, struct str kind, struct arena *a);
+
+/* A CEL expression that is refused: by the compiler, or for its cost. Knows the devices
+ * of the cluster. */
+struct str hint_for_cel(struct cluster *c, struct str expression, struct str message,
+                        struct arena *a);
+/* An expression that compiles and hardly means what it says. */
+struct str hint_for_accepted(struct cluster *c, struct str expression, struct arena *a);
+/* An error of a selector on a device ("no such key: model"). */
+struct str hint_for_runtime(struct str error, struct arena *a);
+
+/* The name nearest to one that is not there. */
+struct hint_nearest {
+    struct str wanted, name; /* name is empty while none is near enough */
+    unsigned distance;
+};
+struct hint_nearest hint_nearest_to(struct str wanted);
+void hint_nearest_try(struct hint_nearest *n, struct str name);
 
 #endif

@@ -13,6 +13,7 @@
 #include "api/convert.h"
 #include "api/decode.h"
 #include "api/defaults.h"
+#include "api/edit.h"
 #include "api/validate.h"
 #include "cli/hints.h"
 
@@ -39,9 +40,9 @@ static struct str object_name(struct arena *a, const struct doc *d)
                         STR_ARG(namespace), namespace.n ? "/" : "", STR_ARG(name));
 }
 
-static void say(struct reading *r, enum diag_level level, const struct doc_source *src,
-                const struct doc *object, uint32_t pos, struct str text,
-                struct str advice)
+static struct diag *say(struct reading *r, enum diag_level level,
+                        const struct doc_source *src, const struct doc *object,
+                        uint32_t pos, struct str text, struct str advice)
 {
     struct diag d = {.file = src ? src->name : NULL, .text = text, .advice = advice};
     if (src && pos != UINT32_MAX)
@@ -50,7 +51,7 @@ static void say(struct reading *r, enum diag_level level, const struct doc_sourc
         d.place = doc_place(src, object->pos);
     if (object)
         d.object = object_name(&r->scratch, object);
-    diags_add(r->diags, level, &d);
+    return diags_add(r->diags, level, &d);
 }
 
 static void report_issues(struct reading *r, const struct doc_source *src,
@@ -79,9 +80,15 @@ static void report_cel(struct reading *r, const struct doc_source *src,
             d.place = doc_place_in(src, x->value, issue->pos);
         d.text = arena_printf(&r->scratch, "%.*s: %.*s", STR_ARG(x->path),
                               STR_ARG(issue->msg));
-        d.advice = hint_for_cel(r->c, doc_str(x->value), issue, &r->scratch);
+        d.expression = doc_str(x->value);
         diags_add(r->diags, DIAG_ERROR, &d);
     }
+}
+
+static bool is_expression(const struct api_error *x)
+{
+    return x->value && x->value->type == DOC_STRING &&
+           str_ends(x->path, STR(".expression"));
 }
 
 static void report_errors(struct reading *r, const struct doc_source *src,
@@ -95,8 +102,10 @@ static void report_errors(struct reading *r, const struct doc_source *src,
         }
         struct strbuf text = STRBUF_INIT;
         api_error_print(x, &text);
-        say(r, DIAG_ERROR, src, object, x->pos, strbuf_str(&text),
-            hint_for_error(r->c, x, &r->scratch));
+        struct diag *d = say(r, DIAG_ERROR, src, object, x->pos, strbuf_str(&text),
+                             hint_for_error(x, object, &r->scratch));
+        if (is_expression(x))
+            d->expression = arena_str(&r->diags->arena, doc_str(x->value));
         strbuf_release(&text);
     }
 }
@@ -108,14 +117,41 @@ static bool is_stored(const struct doc *object)
     return doc_get_text(doc_get(object, "metadata"), "resourceVersion").n != 0;
 }
 
-static void set_namespace(struct reading *r, const struct api_kind *kind,
-                          struct doc *object)
+/* What the server would fill in: the namespace; the end of a generated name, here from
+ * the place in the input. */
+static void complete_meta(struct reading *r, const struct api_kind *kind,
+                          struct doc *object, struct arena *a)
 {
-    struct doc *meta = (struct doc *)doc_get(object, "metadata");
-    if (kind->namespaced && meta && meta->type == DOC_MAP &&
-        doc_get_text(meta, "namespace").n == 0)
-        doc_set(&r->c->arena, meta, "namespace",
-                doc_make_string(&r->c->arena, STR("default")));
+    struct doc *meta = api_edit_get(object, "metadata");
+    if (!meta || meta->type != DOC_MAP)
+        return;
+    if (kind->namespaced && doc_get_text(meta, "namespace").n == 0)
+        doc_set(a, meta, "namespace", doc_make_string(a, STR("default")));
+    struct str base = doc_get_text(meta, "generateName");
+    if (doc_get_text(meta, "name").n == 0 && base.n)
+        doc_set(a, meta, "name",
+                doc_make_string(
+                    a, arena_printf(a, "%.*s%u", STR_ARG(base), ++r->c->ngenerated)));
+}
+
+/* Only the first object of a kind and name counts. */
+static bool is_first(struct reading *r, const struct doc_source *src,
+                     const struct api_kind *kind, const struct doc *object)
+{
+    const struct doc *meta = doc_get(object, "metadata");
+    struct cluster_origin here = {src->name, object->pos};
+    const struct cluster_origin *first =
+        cluster_meet(r->c, str_from(kind->name), doc_get_text(meta, "namespace"),
+                     doc_get_text(meta, "name"), here);
+    if (!first)
+        return true;
+    struct str advice = arena_printf(&r->scratch, "first in %s", first->file);
+    if (first->file == src->name) {
+        struct doc_place place = doc_place(src, first->pos);
+        advice = arena_printf(&r->scratch, "first in line %u", place.line);
+    }
+    say(r, DIAG_ERROR, src, object, object->pos, STR("is given twice"), advice);
+    return false;
 }
 
 /* False when it was found wrong. */
@@ -132,6 +168,40 @@ static bool is_valid(struct reading *r, const struct doc_source *src,
     report_errors(r, src, object, &errors);
     api_errors_release(&errors);
     return ok;
+}
+
+/* ---- what is accepted and hardly meant ---- */
+
+struct doubt {
+    struct reading *r;
+    const struct doc_source *src;
+    const struct doc *object;
+};
+
+static void doubt_expression(void *ctx, struct doc *d)
+{
+    struct doubt *x = ctx;
+    struct reading *r = x->r;
+    if (d->type != DOC_STRING || !hint_for_accepted(r->c, doc_str(d), &r->scratch).n)
+        return;
+    say(r, DIAG_NOTE, x->src, x->object, d->pos,
+        STR("the selector compares texts where amounts are meant"), STR_NONE)
+        ->expression = arena_str(&r->diags->arena, doc_str(d));
+}
+
+static void doubt_object(struct reading *r, const struct doc_source *src,
+                         struct doc *object)
+{
+    static const char *const PLACES[] = {
+        "spec.selectors[].cel.expression",
+        "spec.devices.requests[].exactly.selectors[].cel.expression",
+        "spec.devices.requests[].firstAvailable[].selectors[].cel.expression",
+        "spec.spec.devices.requests[].exactly.selectors[].cel.expression",
+        "spec.spec.devices.requests[].firstAvailable[].selectors[].cel.expression",
+    };
+    struct doubt x = {r, src, object};
+    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++)
+        api_edit_each(object, PLACES[i], doubt_expression, &x);
 }
 
 static void add(struct reading *r, const struct doc_source *src,
@@ -164,7 +234,8 @@ static void take(struct reading *r, const struct doc_source *src,
     bool slice = strcmp(kind->name, "ResourceSlice") == 0;
     bool stored = is_stored(object);
     if (slice && kind == hub && stored) {
-        add(r, src, kind, object);
+        if (is_first(r, src, kind, object))
+            add(r, src, kind, object);
         return;
     }
     struct doc own = doc_dup(slice ? &r->scratch : &r->c->arena, object);
@@ -172,10 +243,13 @@ static void take(struct reading *r, const struct doc_source *src,
     api_default(kind, &own, r->opts->now, a);
     api_convert(kind, hub, &own, a);
     api_drop_disabled(hub, &own, stored ? &own : NULL, r->opts->gates);
-    set_namespace(r, kind, &own);
+    complete_meta(r, kind, &own, a);
     struct doc *kept = ARENA_NEW(a, struct doc);
     *kept = own;
-    if (stored || is_valid(r, src, kind, kept))
+    bool ok = stored || is_valid(r, src, kind, kept);
+    if (ok && strcmp(kind->group, "resource.k8s.io") == 0 && !slice)
+        doubt_object(r, src, kept);
+    if (is_first(r, src, kind, kept) && ok)
         add(r, src, kind, kept);
 }
 
@@ -230,7 +304,8 @@ static bool cannot(struct reading *r, const char *path, const char *what)
 
 static void parse(struct reading *r, const char *path, struct str text)
 {
-    struct doc_source src = {.name = path, .text = text};
+    /* The name outlives the reading: later duplicates tell it. */
+    struct doc_source src = {.name = arena_strdup(&r->c->arena, path), .text = text};
     struct err e = ERR_INIT;
     if (!doc_stream(&src, each_object, r, &e)) {
         struct diag d = {.text = str_from(err_text(&e))};
@@ -361,8 +436,21 @@ static void check_admin(struct cluster *c, const char *kind,
     diags_add(diags, e ? DIAG_ERROR : DIAG_NOTE, &d);
 }
 
+static void advise_expressions(struct cluster *c, struct diags *diags)
+{
+    struct arena *a = &diags->arena;
+    for (size_t i = 0; i < diags->list.n; i++) {
+        struct diag *d = &diags->list.v[i];
+        if (d->expression.n && d->advice.n == 0)
+            d->advice = d->level == DIAG_NOTE
+                            ? hint_for_accepted(c, d->expression, a)
+                            : hint_for_cel(c, d->expression, d->text, a);
+    }
+}
+
 void manifests_finish(struct cluster *c, struct diags *diags)
 {
+    advise_expressions(c, diags);
     for (size_t i = 0; i < c->claims.n; i++)
         if (!c->claims.v[i].view->allocation)
             check_admin(c, "ResourceClaim", c->claims.v[i].view, diags);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/place.h"
 
+#include "cli/claimdoc.h"
 #include "cli/shape.h"
 
 /*
@@ -12,8 +13,10 @@
 struct plan {
     uint64_t mask; /* of the shape's extended names that come from devices */
     struct view_strs names;
-    const struct view_claim **views;
-    uint32_t nviews;
+    const struct view_claim *
+        *views; /* of claims: those that the allocator is asked for */
+    const struct work_claim **claims;
+    uint32_t n;
     struct alloc_plan *alloc;
 };
 
@@ -36,6 +39,7 @@ struct placer {
     struct strmap shapes;
     struct arena scratch; /* of one node */
     uint32_t shares;      /* made so far */
+    uint32_t first, end;  /* the nodes to look at */
 };
 
 struct choice {
@@ -105,6 +109,12 @@ static bool is_allocated(const struct work_claim *c)
     return c->view->allocation || c->result;
 }
 
+static void plan_add(struct plan *plan, const struct work_claim *claim)
+{
+    plan->claims[plan->n] = claim;
+    plan->views[plan->n++] = claim->view;
+}
+
 static struct plan *plan_for(struct placer *p, struct shape *s,
                              const struct placed_pod *pod, const struct view_node *node)
 {
@@ -114,22 +124,24 @@ static struct plan *plan_for(struct placer *p, struct shape *s,
             return &s->plans.v[i];
     struct plan plan = {.mask = mask, .names = masked_names(p, s, mask)};
     plan.views = ARENA_ARRAY(&p->c->arena, const struct view_claim *, pod->nclaims + 1);
+    plan.claims = ARENA_ARRAY(&p->c->arena, const struct work_claim *, pod->nclaims + 1);
     for (uint32_t i = 0; i < pod->nclaims; i++)
         if (!is_allocated(pod->claims[i]))
-            plan.views[plan.nviews++] = pod->claims[i]->view;
-    if (plan.names.n)
-        plan.views[plan.nviews++] =
-            work_claim_extended(&p->out->claims, &pod->pod, &plan.names)->view;
-    if (plan.nviews)
-        plan.alloc = alloc_plan_new(p->inv, plan.views, plan.nviews);
+            plan_add(&plan, pod->claims[i]);
+    if (plan.names.n && !pod->has_extended)
+        plan_add(&plan, work_claim_extended(&p->out->claims, &pod->pod, &plan.names));
+    if (plan.n)
+        plan.alloc = alloc_plan_new(p->inv, plan.views, plan.n);
     vec_push(&s->plans, plan);
     return &s->plans.v[s->plans.n - 1];
 }
 
 /* ---- one pod, one node ---- */
 
-/* Claims that are allocated already tie the pod to where their devices are. */
-static bool claims_reach(const struct placed_pod *pod, const struct view_node *node)
+/* Claims that are allocated already tie the pod to where their devices are. NULL: none
+ * keeps it from this node. */
+static const struct work_claim *tied_elsewhere(const struct placed_pod *pod,
+                                               const struct view_node *node)
 {
     for (uint32_t i = 0; i < pod->nclaims; i++) {
         const struct work_claim *c = pod->claims[i];
@@ -138,44 +150,36 @@ static bool claims_reach(const struct placed_pod *pod, const struct view_node *n
                                                  ? c->view->allocation->node_selector
                                                  : NULL;
         if (s && view_node_selector_match(s, node, NULL) != VIEW_MATCH_YES)
-            return false;
+            return c;
     }
-    return true;
+    return NULL;
 }
 
-static enum sched_refusal filter(struct placer *p, const struct shape *s,
-                                 const struct placed_pod *pod, uint32_t i,
-                                 const struct view_strs *ignored, struct str *detail)
+/* 8 less the place of the alternative whose name the picks of "request/sub" carry; 0 if
+ * the request has no alternatives. */
+static int64_t score_request(const struct view_request *request,
+                             const struct alloc_result *result)
 {
-    const struct sched_node *node = &p->nodes[i];
-    *detail = STR("");
-    if ((pod->pod.pinned && pod->pod.pinned != node->view) ||
-        (p->opts->node.n && !str_eq(p->opts->node, node->view->meta.name)))
-        return SCHED_NODE_NAME;
-    return sched_filter(&s->needs, node, ignored, &p->scratch, detail);
+    for (uint32_t d = 0; request->first_available && d < result->npicks; d++) {
+        struct str used = result->picks[d].request;
+        if (used.n <= request->name.n || used.p[request->name.n] != '/' ||
+            !str_starts(used, request->name))
+            continue;
+        struct str sub = str_sub(used, request->name.n + 1, SIZE_MAX);
+        for (uint32_t k = 0; k < request->nalternatives; k++)
+            if (str_eq(request->alternatives[k].name, sub))
+                return 8 - (int64_t)k;
+    }
+    return 0;
 }
 
-/* Each alternative taken counts 8 less its place (spec 7.6). */
+/* Each request with alternatives counts by the one it got (spec 7.6). */
 static int64_t score_of(const struct plan *plan, const struct alloc_outcome *o)
 {
     int64_t score = 0;
-    for (uint32_t i = 0; i < o->nresults; i++) {
-        const struct view_claim *claim = plan->views[i];
-        for (uint32_t r = 0; r < claim->nrequests; r++) {
-            const struct view_request *request = &claim->requests[r];
-            for (uint32_t k = 0; request->first_available && k < request->nalternatives;
-                 k++)
-                for (uint32_t d = 0; d < o->results[i].npicks; d++) {
-                    struct str used = o->results[i].picks[d].request;
-                    struct str sub = request->alternatives[k].name;
-                    if (str_starts(used, request->name) &&
-                        used.n == request->name.n + 1 + sub.n && str_ends(used, sub)) {
-                        score += 8 - (int64_t)k;
-                        break;
-                    }
-                }
-        }
-    }
+    for (uint32_t i = 0; i < o->nresults; i++)
+        for (uint32_t r = 0; r < plan->views[i]->nrequests; r++)
+            score += score_request(&plan->views[i]->requests[r], &o->results[i]);
     return score;
 }
 
@@ -185,16 +189,16 @@ enum asked { FITS, REFUSES, FAILS };
 static enum asked ask(struct placer *p, struct shape *s, const struct placed_pod *pod,
                       uint32_t i, struct choice *out)
 {
-    struct str detail;
-    arena_reset(&p->scratch);
-    struct plan *plan = plan_for(p, s, pod, p->nodes[i].view);
-    if (filter(p, s, pod, i, &plan->names, &detail) != SCHED_FITS ||
-        !claims_reach(pod, p->nodes[i].view))
+    const struct sched_node *node = &p->nodes[i];
+    struct sched_reason reason;
+    struct plan *plan = plan_for(p, s, pod, node->view);
+    if (!sched_filter(&s->needs, node, &plan->names, &p->scratch, &reason) ||
+        tied_elsewhere(pod, node->view))
         return REFUSES;
     *out = (struct choice){.node = i, .plan = plan};
     if (!plan->alloc)
         return FITS;
-    alloc_ask(plan->alloc, p->nodes[i].view, &p->alloc_opts, &p->c->arena, &out->outcome);
+    alloc_ask(plan->alloc, node->view, &p->alloc_opts, &p->c->arena, &out->outcome);
     if (out->outcome.status == ALLOC_ERROR)
         return FAILS;
     if (out->outcome.status != ALLOC_OK)
@@ -203,13 +207,28 @@ static enum asked ask(struct placer *p, struct shape *s, const struct placed_pod
     return FITS;
 }
 
+/* The nodes that come into question at all. */
+static void node_range(const struct placer *p, const struct placed_pod *pod,
+                       uint32_t *from, uint32_t *to)
+{
+    *from = p->first;
+    *to = p->end;
+    if (pod->pod.pinned != WAITING_ANYWHERE) {
+        *from = pod->pod.pinned;
+        *to = pod->pod.pinned + 1;
+    }
+}
+
 /* The best node: highest score, then first. Without alternatives the first one is it. */
 static enum asked choose(struct placer *p, struct shape *s, const struct placed_pod *pod,
                          struct choice *best)
 {
     bool found = false, refused_so_far = true;
-    for (uint32_t i = s->cursor; i < p->c->nodes.n; i++) {
+    uint32_t from, to;
+    node_range(p, pod, &from, &to);
+    for (uint32_t i = s->cursor > from ? s->cursor : from; i < to; i++) {
         struct choice one;
+        arena_reset(&p->scratch);
         enum asked answer = ask(p, s, pod, i, &one);
         if (answer == FAILS) {
             *best = one;
@@ -250,9 +269,20 @@ static void give(struct placer *p, struct work_claim *claim, const struct choice
     alloc_commit(p->inv, claim->view, claim->result);
 }
 
-static void reserve(struct work_claim *claim, const struct waiting_pod *pod)
+/* What a pod without a UID is told apart by. */
+static struct str uid_of(struct placer *p, const struct waiting_pod *pod)
 {
-    struct str uid = pod->view->meta.uid.n ? pod->view->meta.uid : pod->name;
+    struct str uid = pod->workload ? STR_NONE : pod->view->meta.uid;
+    return uid.n ? uid : claim_pod_uid(pod->namespace, pod->name, &p->c->arena);
+}
+
+static void reserve(struct placer *p, struct work_claim *claim,
+                    const struct waiting_pod *pod)
+{
+    struct str uid = uid_of(p, pod);
+    for (uint32_t i = 0; i < claim->view->nreserved_for; i++)
+        if (str_eq(claim->view->reserved_for[i].uid, uid))
+            return;
     vec_push(&claim->reserved, (struct reservation){pod->name, uid});
 }
 
@@ -263,14 +293,14 @@ static void settle(struct placer *p, struct shape *s, struct placed_pod *pod,
     for (uint32_t i = 0; i < pod->nclaims; i++) {
         if (!is_allocated(pod->claims[i]))
             give(p, pod->claims[i], choice, result++);
-        reserve(pod->claims[i], &pod->pod);
+        reserve(p, pod->claims[i], &pod->pod);
         work_claims_keep(&p->out->claims, pod->claims[i]);
     }
-    if (choice->plan->names.n) {
+    if (choice->plan->names.n && !pod->has_extended) {
         pod->extended =
             work_claim_extended(&p->out->claims, &pod->pod, &choice->plan->names);
         give(p, pod->extended, choice, result);
-        reserve(pod->extended, &pod->pod);
+        reserve(p, pod->extended, &pod->pod);
         work_claims_keep(&p->out->claims, pod->extended);
     }
     p->shares += shares_in(&choice->outcome);
@@ -281,130 +311,102 @@ static void settle(struct placer *p, struct shape *s, struct placed_pod *pod,
 
 /* ---- why not ---- */
 
-static void count_filter(struct why *w, enum sched_refusal refusal, struct str detail,
-                         const struct view_node *node, struct arena *a)
+static void explain_node(struct placer *p, struct shape *s, const struct placed_pod *pod,
+                         uint32_t i, struct why *w)
 {
-    for (size_t i = 0; i < w->filters.n; i++)
-        if (w->filters.v[i].refusal == refusal) {
-            w->filters.v[i].nodes++;
-            return;
-        }
-    vec_push(&w->filters, (struct why_filter){refusal, arena_str(a, detail), 1, node});
-}
-
-static bool same_reason(const struct why_devices *d, const struct view_claim *claim,
-                        const struct alloc_reason *r)
-{
-    const struct alloc_reason *o = &d->reason;
-    return d->claim == claim && o->request == r->request &&
-           o->alternative == r->alternative && o->rule == r->rule &&
-           o->selector == r->selector && o->constraint == r->constraint;
-}
-
-static void count_devices(struct why *w, const struct view_claim *claim,
-                          const struct alloc_reason *r, const struct view_node *node)
-{
-    for (size_t i = 0; i < w->devices.n; i++)
-        if (same_reason(&w->devices.v[i], claim, r)) {
-            w->devices.v[i].nodes++;
-            w->devices.v[i].reason.devices += r->devices;
-            return;
-        }
-    vec_push(&w->devices, (struct why_devices){claim, *r, 1, node});
-}
-
-static void count_need(struct why *w, const struct view_claim *claim,
-                       const struct alloc_need *n, const struct view_node *node)
-{
-    for (size_t i = 0; i < w->needs.n; i++) {
-        struct why_need *have = &w->needs.v[i];
-        if (have->claim != claim || have->need.request != n->request ||
-            have->need.alternative != n->alternative)
-            continue;
-        have->matching += n->matching;
-        have->free += n->free;
-        if (n->free > have->need.free ||
-            (n->free == have->need.free && n->matching > have->need.matching)) {
-            have->need = *n;
-            have->best = node;
-        }
+    const struct view_node *node = p->nodes[i].view;
+    struct alloc_options options = p->alloc_opts;
+    struct alloc_outcome outcome = {0};
+    struct sched_reason reason;
+    struct plan *plan = plan_for(p, s, pod, node);
+    const struct work_claim *tied = tied_elsewhere(pod, node);
+    if (!sched_filter(&s->needs, &p->nodes[i], &plan->names, &p->c->arena, &reason)) {
+        if (plan->alloc && !tied)
+            alloc_ask(plan->alloc, node, &options, &p->c->arena, &outcome);
+        why_add_filter(w, &reason, node, !tied && outcome.status == ALLOC_OK);
         return;
     }
-    vec_push(&w->needs, (struct why_need){claim, *n, node, n->matching, n->free});
-}
-
-static void explain_node(struct placer *p, struct why *w, const struct plan *plan,
-                         const struct view_node *node)
-{
-    struct alloc_options options = p->alloc_opts;
-    struct alloc_outcome o;
+    if (tied) {
+        why_add_tied(w, tied);
+        return;
+    }
     options.explain = true;
-    alloc_ask(plan->alloc, node, &options, &p->c->arena, &o);
-    for (uint32_t i = 0; i < o.nreasons; i++)
-        count_devices(w, plan->views[o.reasons[i].claim], &o.reasons[i], node);
-    for (uint32_t i = 0; i < o.nneeds; i++)
-        count_need(w, plan->views[o.needs[i].claim], &o.needs[i], node);
-    if (o.summary.n)
-        w->summary = o.summary;
+    if (plan->alloc)
+        alloc_ask(plan->alloc, node, &options, &p->c->arena, &outcome);
+    why_add_outcome(w, &outcome, plan->claims, node);
 }
 
 static struct why *explain(struct placer *p, struct shape *s,
                            const struct placed_pod *pod)
 {
     struct why *w = ARENA_NEW(&p->c->arena, struct why);
-    for (uint32_t i = 0; i < p->c->nodes.n; i++) {
-        const struct view_node *node = p->nodes[i].view;
-        struct str detail;
-        arena_reset(&p->scratch);
-        struct plan *plan = plan_for(p, s, pod, node);
-        enum sched_refusal refusal = filter(p, s, pod, i, &plan->names, &detail);
-        w->nodes++;
-        if (refusal == SCHED_FITS && !claims_reach(pod, node)) {
-            refusal = SCHED_NODE_SELECTOR;
-            detail = STR("a claim of the pod is allocated elsewhere");
-        }
-        if (refusal != SCHED_FITS) {
-            count_filter(w, refusal, detail, node, &p->c->arena);
-            continue;
-        }
-        w->asked++;
-        if (plan->alloc)
-            explain_node(p, w, plan, node);
-    }
+    uint32_t from, to;
+    node_range(p, pod, &from, &to);
+    w->has_claims = pod->nclaims || s->extended.n;
+    for (uint32_t i = from; i < to; i++)
+        explain_node(p, s, pod, i, w);
+    vec_push(&p->out->whys, w);
     return w;
 }
 
 /* ---- all pods ---- */
 
-static bool too_many_consumers(const struct placed_pod *pod, struct str *error,
-                               struct arena *a)
+static bool is_full(struct placer *p, const struct work_claim *c,
+                    const struct waiting_pod *pod)
 {
     enum { RESERVED_MAX = 256 };
+    if (c->view->nreserved_for + c->reserved.n < RESERVED_MAX)
+        return false;
+    struct str uid = uid_of(p, pod);
+    for (uint32_t i = 0; i < c->view->nreserved_for; i++)
+        if (str_eq(c->view->reserved_for[i].uid, uid))
+            return false;
+    return true;
+}
+
+static bool too_many_consumers(struct placer *p, struct placed_pod *pod)
+{
     for (uint32_t i = 0; i < pod->nclaims; i++) {
-        const struct work_claim *c = pod->claims[i];
-        if (c->view->nreserved_for + c->reserved.n < RESERVED_MAX)
+        const struct view_meta *m = &pod->claims[i]->view->meta;
+        if (!is_full(p, pod->claims[i], &pod->pod))
             continue;
-        *error = arena_printf(
-            a,
-            "ResourceClaim \"%.*s/%.*s\" is in use by %d pods, the most "
-            "that can share one",
-            STR_ARG(c->view->meta.namespace), STR_ARG(c->view->meta.name), RESERVED_MAX);
+        pod->error =
+            arena_printf(&p->c->arena,
+                         "ResourceClaim \"%.*s/%.*s\" is in use by 256 pods, the "
+                         "most that can share one",
+                         STR_ARG(m->namespace), STR_ARG(m->name));
         return true;
     }
     return false;
 }
 
+/* The pod's claims, with the one that serves its extended resources if it is there. */
+static bool find_claims(struct placer *p, struct placed_pod *pod)
+{
+    struct work_claim **claims;
+    struct err e = ERR_INIT;
+    uint32_t n;
+    if (!work_claims_of(&p->out->claims, &pod->pod, &claims, &n, &e)) {
+        pod->error = arena_str(&p->c->arena, str_from(err_text(&e)));
+        err_release(&e);
+        return false;
+    }
+    struct work_claim *before = work_claim_extended_before(&p->out->claims, &pod->pod);
+    pod->claims = ARENA_ARRAY(&p->c->arena, struct work_claim *, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        pod->claims[i] = claims[i];
+    pod->nclaims = n;
+    pod->has_extended = before != NULL;
+    if (before)
+        pod->claims[pod->nclaims++] = before;
+    return true;
+}
+
 static void place_pod(struct placer *p, struct placed_pod *pod)
 {
     struct choice choice;
-    struct err e = ERR_INIT;
     pod->status = UNPLACED_ERROR;
-    if (!work_claims_of(&p->out->claims, &pod->pod, &pod->claims, &pod->nclaims, &e)) {
-        pod->error = arena_str(&p->c->arena, str_from(err_text(&e)));
-        err_release(&e);
-        return;
-    }
-    if (too_many_consumers(pod, &pod->error, &p->c->arena))
+    if (!find_claims(p, pod) || too_many_consumers(p, pod))
         return;
     struct shape *s = shape_of(p, pod);
     switch (choose(p, s, pod, &choice)) {
@@ -442,7 +444,7 @@ static void fill_inventory(struct placer *p)
         alloc_inventory_put_class(p->inv, c->classes.v[i]);
     for (size_t i = 0; i < c->slices.n; i++)
         alloc_inventory_put_slice(p->inv, c->slices.v[i]);
-    for (size_t i = 0; i < c->taint_rules.n; i++)
+    for (size_t i = 0; p->opts->taint_rules && i < c->taint_rules.n; i++)
         alloc_inventory_put_taint_rule(p->inv, c->taint_rules.v[i]);
     for (size_t i = 0; i < c->claims.n; i++)
         if (c->claims.v[i].view->allocation)
@@ -456,6 +458,12 @@ static void placer_init(struct placer *p)
     p->nodes = ARENA_ARRAY(&p->c->arena, struct sched_node, p->c->nodes.n);
     for (size_t i = 0; i < p->c->nodes.n; i++)
         sched_node_init(&p->nodes[i], p->c->nodes.v[i], &p->c->arena);
+    p->end = (uint32_t)p->c->nodes.n;
+    const struct strmap_entry *only = strmap_find(&p->c->node_index, p->opts->node);
+    if (p->opts->node.n && only) {
+        p->first = (uint32_t)only->value.u;
+        p->end = p->first + 1;
+    }
     arena_init(&p->scratch);
     fill_inventory(p);
     charge_bound_pods(p);
@@ -484,6 +492,9 @@ void place_pods(struct cluster *c, const struct waiting_pods *waiting,
     placer_init(&p);
     for (size_t i = 0; i < waiting->list.n; i++) {
         struct placed_pod pod = {.pod = waiting->list.v[i]};
+        uint32_t pinned = pod.pod.pinned;
+        if (pinned != WAITING_ANYWHERE && (pinned < p.first || pinned >= p.end))
+            continue;
         place_pod(&p, &pod);
         out->unplaced += pod.status != PLACED;
         vec_push(&out->pods, pod);
@@ -494,14 +505,9 @@ void place_pods(struct cluster *c, const struct waiting_pods *waiting,
 
 void placement_fini(struct placement *p)
 {
-    for (size_t i = 0; i < p->pods.n; i++) {
-        struct why *w = p->pods.v[i].why;
-        if (w) {
-            vec_release(&w->filters);
-            vec_release(&w->devices);
-            vec_release(&w->needs);
-        }
-    }
+    for (size_t i = 0; i < p->whys.n; i++)
+        why_release(p->whys.v[i]);
+    vec_release(&p->whys);
     vec_release(&p->pods);
     alloc_inventory_free(p->inv);
     work_claims_fini(&p->claims);

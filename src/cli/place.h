@@ -10,46 +10,12 @@
 #include "cli/cluster.h"
 #include "cli/expand.h"
 #include "cli/podclaims.h"
-#include "sched/filter.h"
+#include "cli/why.h"
 
 enum placed_status {
     PLACED,
     UNPLACED,      /* no node takes it; why says so */
     UNPLACED_ERROR /* it can be placed nowhere: error says why */
-};
-
-/* How many nodes a filter refused, devices aside. */
-struct why_filter {
-    enum sched_refusal refusal;
-    struct str detail; /* of the first node */
-    uint32_t nodes;
-    const struct view_node *example;
-};
-
-/* Devices that one rule refused first, for one claim and request, over all nodes asked.
- */
-struct why_devices {
-    const struct view_claim *claim;
-    struct alloc_reason reason; /* of the first node; devices: the sum over all */
-    uint32_t nodes;
-    const struct view_node *example;
-};
-
-/* How many devices would do for a request, at most on one node and in all. */
-struct why_need {
-    const struct view_claim *claim;
-    struct alloc_need need; /* of the best node */
-    const struct view_node *best;
-    uint64_t matching, free; /* over all nodes */
-};
-
-struct why {
-    uint32_t nodes; /* that were looked at */
-    uint32_t asked; /* for devices: those that passed the filters */
-    VEC(struct why_filter) filters;
-    VEC(struct why_devices) devices;
-    VEC(struct why_need) needs;
-    struct str summary; /* the allocator's own line, of the last node asked */
 };
 
 struct placed_pod {
@@ -58,7 +24,8 @@ struct placed_pod {
     const struct view_node *node; /* PLACED */
     struct work_claim **claims;
     uint32_t nclaims;
-    struct work_claim *extended; /* NULL: none */
+    bool has_extended; /* the last of claims serves its extended resources already */
+    struct work_claim *extended; /* made here for extended resources; NULL: none */
     struct str error;
     struct why *why; /* UNPLACED; shared by pods that are alike */
 };
@@ -66,14 +33,16 @@ struct placed_pod {
 struct placement {
     struct work_claims claims;
     VEC(struct placed_pod) pods;
+    VEC(struct why *) whys;
     uint32_t unplaced;
     struct alloc_inventory *inv; /* results point into it */
 };
 
 struct place_opts {
     const struct alloc_features *features;
+    bool taint_rules;   /* DeviceTaintRules count */
     uint64_t max_steps; /* 0: the allocator's default */
-    struct str node;    /* place on this node alone; empty: any */
+    struct str node;    /* place on this node alone, which is there; empty: any */
 };
 
 /* Everything in *out lives in the cluster's arena until placement_fini. */

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* Stands for the name of an entry where a claim is for extended resources. */
+#define EXTENDED_ENTRY STR("extended-resources")
+
 void work_claims_init(struct work_claims *w, struct cluster *c)
 {
     *w = (struct work_claims){.c = c};
@@ -47,89 +50,126 @@ static struct work_claim *existing(struct work_claims *w, struct str namespace,
     return claim;
 }
 
-/* The claim that the controller made for this pod and entry, by its status or by the
- * claim's annotation and owner. Empty: none yet. */
-static struct str made_before(struct work_claims *w, const struct waiting_pod *pod,
-                              struct str entry)
+/* ---- names of claims made here (spec 6.1 rule 9) ---- */
+
+/* "pod-entry-", cut in proportion where that would be too long. */
+static struct str name_base(struct arena *a, struct str pod, struct str entry)
 {
-    const struct view_pod *p = pod->view;
-    if (pod->workload)
-        return STR_NONE;
-    for (uint32_t i = 0; i < p->nclaim_statuses; i++)
-        if (str_eq(p->claim_statuses[i].name, entry))
-            return p->claim_statuses[i].claim;
-    for (size_t i = 0; p->meta.uid.n && i < w->c->claims.n; i++) {
-        const struct cluster_claim *have = &w->c->claims.v[i];
-        const struct doc *annotations = doc_path(have->doc, "metadata.annotations");
-        if (str_eq(have->view->owner_uid, p->meta.uid) &&
-            str_eq(doc_get_text(annotations, "resource.kubernetes.io/pod-claim-name"),
-                   entry))
-            return have->view->meta.name;
-    }
-    return STR_NONE;
+    enum { LONGEST = 57 };
+    struct str base = arena_printf(a, "%.*s-%.*s-", STR_ARG(pod), STR_ARG(entry));
+    if (base.n <= LONGEST)
+        return base;
+    return arena_printf(a, "%.*s-%.*s",
+                        STR_ARG(str_sub(pod, 0, pod.n * LONGEST / base.n)),
+                        STR_ARG(str_sub(entry, 0, entry.n * LONGEST / base.n)));
 }
 
-/* ---- claims made from templates ---- */
-
-/* Five characters as generated names end with; the same for the same pod and entry. */
-static struct str suffix(struct arena *a, struct str namespace, struct str pod,
-                         struct str entry)
+/* Five characters as the server adds them, here made of the pod and the entry, so that
+ * equal runs give equal names. */
+static struct str full_name(struct arena *a, struct str namespace, struct str pod,
+                            struct str entry, struct str base)
 {
+    enum { LONGEST = 58, ADDED = 5 };
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     uint64_t h = str_hash(namespace) * 31 + str_hash(pod);
     h = h * 31 + str_hash(entry);
-    char text[6] = {0};
-    for (int i = 0; i < 5; i++, h /= sizeof letters - 1)
+    char text[ADDED + 1] = {0};
+    for (int i = 0; i < ADDED; i++, h /= sizeof letters - 1)
         text[i] = letters[h % (sizeof letters - 1)];
-    return arena_str(a, str_from(text));
+    return arena_printf(a, "%.*s%s", STR_ARG(str_sub(base, 0, LONGEST)), text);
 }
 
-static struct work_claim *from_template(struct work_claims *w,
-                                        const struct waiting_pod *pod,
-                                        const struct view_pod_claim *entry,
-                                        const struct cluster_template *t, struct err *e)
+static void set_names(struct work_claims *w, struct work_claim *claim,
+                      struct view_meta *meta, const struct waiting_pod *pod,
+                      struct str entry)
 {
     struct arena *a = &w->c->arena;
-    struct view_claim *view = ARENA_NEW(a, struct view_claim);
-    struct work_claim *claim = ARENA_NEW(a, struct work_claim);
-    view->meta.namespace = pod->namespace;
-    view->meta.name =
-        arena_printf(a, "%.*s-%.*s-%.*s", STR_ARG(pod->name), STR_ARG(entry->name),
-                     STR_ARG(suffix(a, pod->namespace, pod->name, entry->name)));
-    view->meta.uid = view->meta.name;
-    if (!view_claim_spec(t->spec, view, a, e)) {
-        err_wrap(e, "ResourceClaimTemplate \"%.*s/%.*s\"", STR_ARG(t->namespace),
-                 STR_ARG(t->name));
+    claim->pod = pod->name;
+    claim->pod_uid = pod->workload ? STR_NONE : pod->view->meta.uid;
+    claim->pod_claim = entry;
+    claim->name_base = name_base(a, pod->name, entry);
+    meta->namespace = pod->namespace;
+    meta->name = full_name(a, pod->namespace, pod->name, entry, claim->name_base);
+    meta->uid = cluster_key(w->c, meta->namespace, meta->name);
+}
+
+/* ---- claims that were made before ---- */
+
+/* By an earlier run whose output is among the input: the pod may have no UID, but the
+ * name is made of the pod. */
+static struct work_claim *made_by_us(struct work_claims *w, const struct waiting_pod *pod,
+                                     struct str entry, const char *mark, struct str value)
+{
+    struct arena *a = &w->c->arena;
+    struct str name =
+        full_name(a, pod->namespace, pod->name, entry, name_base(a, pod->name, entry));
+    const struct cluster_claim *have = cluster_claim(w->c, pod->namespace, name);
+    if (!have ||
+        !str_eq(doc_get_text(doc_path(have->doc, "metadata.annotations"), mark), value))
         return NULL;
-    }
-    *claim = (struct work_claim){.view = view,
-                                 .pod = pod->name,
-                                 .pod_claim = entry->name,
-                                 .spec = t->spec,
-                                 .meta = t->meta};
-    return claim;
+    return existing(w, pod->namespace, name);
+}
+
+static const struct view_pod_claim_status *status_of(const struct waiting_pod *pod,
+                                                     struct str entry)
+{
+    const struct view_pod *p = pod->view;
+    for (uint32_t i = 0; !pod->workload && i < p->nclaim_statuses; i++)
+        if (str_eq(p->claim_statuses[i].name, entry))
+            return &p->claim_statuses[i];
+    return NULL;
 }
 
 static bool not_there(struct err *e, const char *kind, struct str namespace,
                       struct str name, struct str entry)
 {
-    return err_set(
-        e, ERR_NOT_FOUND,
-        "%s \"%.*s/%.*s\", named by spec.resourceClaims \"%.*s\", is not among the "
-        "input",
-        kind, STR_ARG(namespace), STR_ARG(name), STR_ARG(entry));
+    return err_set(e, ERR_NOT_FOUND,
+                   "%s \"%.*s/%.*s\", named by spec.resourceClaims \"%.*s\", is not "
+                   "among the input",
+                   kind, STR_ARG(namespace), STR_ARG(name), STR_ARG(entry));
 }
 
-static struct work_claim *claim_for(struct work_claims *w, const struct waiting_pod *pod,
-                                    const struct view_pod_claim *entry, struct err *e)
+static struct work_claim *named(struct work_claims *w, const struct waiting_pod *pod,
+                                struct str name, struct str entry, struct err *e)
 {
-    struct str name = entry->claim.n ? entry->claim : made_before(w, pod, entry->name);
-    if (name.n) {
-        struct work_claim *claim = existing(w, pod->namespace, name);
-        if (!claim)
-            not_there(e, "ResourceClaim", pod->namespace, name, entry->name);
-        return claim;
+    struct work_claim *claim = existing(w, pod->namespace, name);
+    if (!claim)
+        not_there(e, "ResourceClaim", pod->namespace, name, entry);
+    return claim;
+}
+
+/* The claim that a controller made for this pod: by the pod's status, else by the claim's
+ * owner and annotation. NULL without an error: none yet. */
+static struct work_claim *made_before(struct work_claims *w,
+                                      const struct waiting_pod *pod, struct str entry,
+                                      struct err *e)
+{
+    const struct view_pod_claim_status *status = status_of(pod, entry);
+    struct str uid = pod->workload ? STR_NONE : pod->view->meta.uid;
+    if (!status) {
+        const struct cluster_claim *have = cluster_claim_made(w->c, uid, entry);
+        return have ? existing(w, pod->namespace, have->view->meta.name)
+                    : made_by_us(w, pod, entry, "resource.kubernetes.io/pod-claim-name",
+                                 entry);
     }
+    struct work_claim *claim = named(w, pod, status->claim, entry, e);
+    if (!claim || str_eq(claim->view->owner_uid, uid))
+        return claim;
+    err_set(
+        e, ERR_INVALID,
+        "ResourceClaim \"%.*s/%.*s\" was not created for this pod, which does not own "
+        "it",
+        STR_ARG(pod->namespace), STR_ARG(status->claim));
+    return NULL;
+}
+
+/* ---- claims made from templates ---- */
+
+static struct work_claim *from_template(struct work_claims *w,
+                                        const struct waiting_pod *pod,
+                                        const struct view_pod_claim *entry, struct err *e)
+{
+    struct arena *a = &w->c->arena;
     const struct cluster_template *t =
         cluster_template(w->c, pod->namespace, entry->template);
     if (!t) {
@@ -137,22 +177,69 @@ static struct work_claim *claim_for(struct work_claims *w, const struct waiting_
                   entry->name);
         return NULL;
     }
-    return from_template(w, pod, entry, t, e);
+    struct view_claim *view = ARENA_NEW(a, struct view_claim);
+    struct work_claim *claim = ARENA_NEW(a, struct work_claim);
+    if (!view_claim_spec(t->spec, view, a, e)) {
+        err_wrap(e, "ResourceClaimTemplate \"%.*s/%.*s\"", STR_ARG(t->namespace),
+                 STR_ARG(t->name));
+        return NULL;
+    }
+    *claim = (struct work_claim){.view = view, .template = t};
+    set_names(w, claim, &view->meta, pod, entry->name);
+    return claim;
+}
+
+/* ---- all of a pod's ---- */
+
+static struct work_claim *claim_for(struct work_claims *w, const struct waiting_pod *pod,
+                                    const struct view_pod_claim *entry, struct err *e)
+{
+    struct work_claim *claim = entry->claim.n
+                                   ? named(w, pod, entry->claim, entry->name, e)
+                                   : made_before(w, pod, entry->name, e);
+    if (!claim && e->code == ERR_NONE)
+        claim = from_template(w, pod, entry, e);
+    if (!claim || !claim->view->meta.deleting)
+        return claim;
+    err_set(e, ERR_INVALID, "ResourceClaim \"%.*s/%.*s\" is being deleted",
+            STR_ARG(claim->view->meta.namespace), STR_ARG(claim->view->meta.name));
+    return NULL;
+}
+
+/* The status may say that an entry needs no claim. */
+static bool needs_claim(const struct waiting_pod *pod, const struct view_pod_claim *entry)
+{
+    const struct view_pod_claim_status *status = status_of(pod, entry->name);
+    return entry->claim.n || !status || status->claim.n;
+}
+
+static bool is_among(struct work_claim *const *claims, uint32_t n,
+                     const struct work_claim *claim)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (claims[i] == claim)
+            return true;
+    return false;
 }
 
 bool work_claims_of(struct work_claims *w, const struct waiting_pod *pod,
                     struct work_claim ***out, uint32_t *n, struct err *e)
 {
     const struct view_pod *p = pod->view;
+    uint32_t found = 0;
     struct work_claim **claims =
         ARENA_ARRAY(&w->c->arena, struct work_claim *, p->nclaims);
     for (uint32_t i = 0; i < p->nclaims; i++) {
-        claims[i] = claim_for(w, pod, &p->claims[i], e);
-        if (!claims[i])
+        if (!needs_claim(pod, &p->claims[i]))
+            continue;
+        struct work_claim *claim = claim_for(w, pod, &p->claims[i], e);
+        if (!claim)
             return false;
+        if (!is_among(claims, found, claim))
+            claims[found++] = claim;
     }
     *out = claims;
-    *n = p->nclaims;
+    *n = found;
     return true;
 }
 
@@ -283,6 +370,18 @@ static int by_request_name(const void *a, const void *b)
                    ((const struct view_request *)b)->name);
 }
 
+struct work_claim *work_claim_extended_before(struct work_claims *w,
+                                              const struct waiting_pod *pod)
+{
+    struct work_claim *claim = NULL;
+    if (!pod->workload && pod->view->extended_claim.n)
+        claim = existing(w, pod->namespace, pod->view->extended_claim);
+    if (!claim)
+        claim = made_by_us(w, pod, EXTENDED_ENTRY,
+                           "resource.kubernetes.io/extended-resource-claim", STR("true"));
+    return claim && claim->view->allocation ? claim : NULL;
+}
+
 struct work_claim *work_claim_extended(struct work_claims *w,
                                        const struct waiting_pod *pod,
                                        const struct view_strs *names)
@@ -300,12 +399,8 @@ struct work_claim *work_claim_extended(struct work_claims *w,
     view->requests = requests;
     view->nrequests = (uint32_t)x.requests.n;
     vec_release(&x.requests);
-    view->meta.namespace = pod->namespace;
-    view->meta.name =
-        arena_printf(a, "%.*s-extended-resources-%.*s", STR_ARG(pod->name),
-                     STR_ARG(suffix(a, pod->namespace, pod->name, STR("extended"))));
-    view->meta.uid = view->meta.name;
     struct work_claim *claim = ARENA_NEW(a, struct work_claim);
-    *claim = (struct work_claim){.view = view, .pod = pod->name, .extended = true};
+    *claim = (struct work_claim){.view = view, .extended = true};
+    set_names(w, claim, &view->meta, pod, EXTENDED_ENTRY);
     return claim;
 }

@@ -19,8 +19,10 @@ struct work_claim {
     const struct view_claim *view;
     const struct doc *doc; /* of the input; NULL: made here */
     /* made here */
-    struct str pod, pod_claim;     /* the pod and its spec.resourceClaims[].name */
-    const struct doc *spec, *meta; /* of the template; NULL for extended resources */
+    struct str pod, pod_uid;                 /* for which pod; the UID may be empty */
+    struct str pod_claim;                    /* its spec.resourceClaims[].name */
+    struct str name_base;                    /* generateName */
+    const struct cluster_template *template; /* NULL for extended resources */
     bool extended;
     /* what becomes of it */
     const struct alloc_result *result; /* allocated by this run; NULL: not */
@@ -38,8 +40,8 @@ struct work_claims {
 void work_claims_init(struct work_claims *w, struct cluster *c);
 void work_claims_fini(struct work_claims *w);
 
-/* The claims of the pod in the order of its spec. false with an error for people ("claim
- * template ... is not among the input") when one cannot be had. */
+/* The claims of the pod in the order of its spec, each once. false with an error for
+ * people ("ResourceClaimTemplate ... is not among the input") when one cannot be had. */
 bool work_claims_of(struct work_claims *w, const struct waiting_pod *pod,
                     struct work_claim ***out, uint32_t *n, struct err *e);
 
@@ -48,6 +50,10 @@ struct view_strs work_extended_names(struct cluster *c, const struct waiting_pod
 /* The class that serves a resource name: by extendedResourceName (newest, then first by
  * name), or by the implicit deviceclass.resource.kubernetes.io/NAME. NULL: none. */
 const struct view_class *work_class_for(const struct cluster *c, struct str resource);
+/* The allocated claim that stands for the pod's extended resources already; NULL: none.
+ */
+struct work_claim *work_claim_extended_before(struct work_claims *w,
+                                              const struct waiting_pod *pod);
 /* A claim for those of the pod's resources that are in names. */
 struct work_claim *work_claim_extended(struct work_claims *w,
                                        const struct waiting_pod *pod,

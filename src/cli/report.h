@@ -9,14 +9,15 @@
 #include "cli/place.h"
 
 struct report_opts {
-    bool wide;    /* also shares, consumed capacity, pools */
-    bool explain; /* every reason, not the first few */
+    bool wide;          /* also share IDs */
+    bool explain;       /* every reason, not the first few */
+    uint64_t max_steps; /* that searches were given */
 };
 
 /* pod, node, claim, request -> device. */
 void report_table(const struct placement *p, const struct report_opts *opts, FILE *out);
 /* One block for each kind of unplaced pod, with the first thing to change. */
-void report_unplaced(const struct cluster *c, const struct placement *p,
+void report_unplaced(struct cluster *c, const struct placement *p,
                      const struct report_opts *opts, FILE *out);
 
 #endif

@@ -85,8 +85,8 @@ static void put_pod(struct strbuf *b, const struct view_pod *p, struct arena *a)
  * counts, of allocated ones the claim itself. */
 static void put_claim(struct strbuf *b, const struct work_claim *c)
 {
-    if (c->spec) {
-        strbuf_addf(b, "T%p", (const void *)c->spec);
+    if (c->template) {
+        strbuf_addf(b, "T%p", (const void *)c->template);
     } else if (c->doc && !c->view->allocation && !c->result) {
         strbuf_addc(b, 'S');
         doc_write_json(doc_get(c->doc, "spec"), DOC_JSON_SORT, b);
@@ -99,8 +99,7 @@ struct str shape_text(const struct waiting_pod *pod, struct work_claim *const *c
                       uint32_t nclaims, struct arena *a)
 {
     struct strbuf b = STRBUF_INIT;
-    if (pod->pinned)
-        put(&b, pod->pinned->meta.name);
+    strbuf_addf(&b, "p%u", pod->pinned);
     if (pod->workload)
         strbuf_addf(&b, "w%p", (const void *)pod->workload);
     else

@@ -3,20 +3,6 @@
 
 #include <stdlib.h>
 
-static const char *const TEXTS[SCHED_REFUSALS] = {
-    [SCHED_FITS] = "fits",
-    [SCHED_CORDONED] = "is cordoned",
-    [SCHED_NODE_NAME] = "is not the node the pod names",
-    [SCHED_NODE_SELECTOR] = "does not match the pod's node selector or affinity",
-    [SCHED_TAINT] = "has a taint that the pod does not tolerate",
-    [SCHED_RESOURCES] = "lacks resources",
-};
-
-const char *sched_refusal_text(enum sched_refusal r)
-{
-    return TEXTS[r];
-}
-
 void sched_pod_init(struct sched_pod *out, const struct view_pod *pod, struct arena *a)
 {
     *out = (struct sched_pod){.view = pod};
@@ -52,70 +38,95 @@ void sched_node_add(struct sched_node *n, const struct sched_pod *p, struct aren
     }
 }
 
-void sched_node_remove(struct sched_node *n, const struct sched_pod *p, struct arena *a)
+/* ---- the filters ---- */
+
+static bool is_named(const struct sched_pod *p, const struct sched_node *n,
+                     struct sched_reason *why)
 {
-    n->npods--;
-    for (uint32_t i = 0; i < p->nrequests; i++) {
-        int at = resource_index(n->view, p->requests[i].name);
-        if (at >= 0)
-            n->used[at].value =
-                quantity_sub(&n->used[at].value, &p->requests[i].value, a);
-    }
+    return p->view->node_name.n == 0 || str_eq(p->view->node_name, n->view->meta.name);
 }
 
-/* ---- node selector and affinity ---- */
-
-static bool matches_selector(const struct view_pod *p, const struct view_node *n)
+bool sched_taint_refuses(const struct view_taint *taint,
+                         const struct view_toleration *tolerations, uint32_t n)
 {
-    for (uint32_t i = 0; i < p->nnode_selector; i++) {
-        const struct str *label =
-            view_label_find(n->labels, n->nlabels, p->node_selector[i].key);
-        if (!label || !str_eq(*label, p->node_selector[i].value))
+    if (!str_is(taint->effect, "NoSchedule") && !str_is(taint->effect, "NoExecute"))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (view_tolerates(&tolerations[i], taint))
             return false;
-    }
-    return !p->required ||
-           view_node_selector_match(p->required, n, NULL) == VIEW_MATCH_YES;
-}
-
-/* ---- taints ---- */
-
-bool sched_tolerates(const struct view_toleration *t, const struct view_taint *taint)
-{
-    return view_tolerates(t, taint);
-}
-
-static bool tolerated(const struct view_pod *p, const struct view_taint *taint)
-{
-    for (uint32_t i = 0; i < p->ntolerations; i++)
-        if (sched_tolerates(&p->tolerations[i], taint))
-            return true;
-    return false;
-}
-
-static const struct view_taint *untolerated(const struct view_pod *p,
-                                            const struct view_node *n)
-{
-    for (uint32_t i = 0; i < n->ntaints; i++) {
-        const struct view_taint *t = &n->taints[i];
-        bool keeps_out =
-            str_is(t->effect, "NoSchedule") || str_is(t->effect, "NoExecute");
-        if (keeps_out && !tolerated(p, t))
-            return t;
-    }
-    return NULL;
+    return true;
 }
 
 /* The cordon is a taint to those who tolerate it. */
-static bool cordoned(const struct view_pod *p, const struct view_node *n)
+static bool is_open(const struct sched_pod *p, const struct sched_node *n,
+                    struct sched_reason *why)
 {
     static const struct view_taint cordon = {
         {"node.kubernetes.io/unschedulable", 32}, {"", 0}, {"NoSchedule", 10}};
-    return n->unschedulable && !tolerated(p, &cordon);
+    return !n->view->unschedulable ||
+           !sched_taint_refuses(&cordon, p->view->tolerations, p->view->ntolerations);
 }
+
+static bool tolerates(const struct sched_pod *p, const struct sched_node *n,
+                      struct sched_reason *why)
+{
+    for (uint32_t i = 0; i < n->view->ntaints; i++)
+        if (sched_taint_refuses(&n->view->taints[i], p->view->tolerations,
+                                p->view->ntolerations)) {
+            why->taint = &n->view->taints[i];
+            return false;
+        }
+    return true;
+}
+
+static bool has_labels(const struct sched_pod *p, const struct sched_node *n,
+                       struct sched_reason *why)
+{
+    for (uint32_t i = 0; i < p->view->nnode_selector; i++) {
+        const struct view_label *label = &p->view->node_selector[i];
+        const struct str *have =
+            view_label_find(n->view->labels, n->view->nlabels, label->key);
+        if (have && str_eq(*have, label->value))
+            continue;
+        why->label = label;
+        why->have = have;
+        return false;
+    }
+    return true;
+}
+
+static bool has_affinity(const struct sched_pod *p, const struct sched_node *n,
+                         struct sched_reason *why)
+{
+    return !p->view->required ||
+           view_node_selector_match(p->view->required, n->view, NULL) == VIEW_MATCH_YES;
+}
+
+static bool takes_pods(const struct sched_pod *p, const struct sched_node *n,
+                       struct sched_reason *why)
+{
+    int at = resource_index(n->view, STR("pods"));
+    int64_t max;
+    if (at < 0 || !quantity_scaled(&n->view->allocatable[at].value, 0, &max))
+        return true;
+    why->total = n->view->allocatable[at].value;
+    return (int64_t)n->npods < max;
+}
+
+static const struct {
+    enum sched_refusal refusal;
+    bool (*passes)(const struct sched_pod *p, const struct sched_node *n,
+                   struct sched_reason *why);
+} FILTERS[] = {
+    {SCHED_NODE_NAME, is_named},    {SCHED_CORDONED, is_open},
+    {SCHED_TAINT, tolerates},       {SCHED_NODE_SELECTOR, has_labels},
+    {SCHED_AFFINITY, has_affinity}, {SCHED_PODS, takes_pods},
+};
+enum { NFILTERS = sizeof FILTERS / sizeof *FILTERS };
 
 /* ---- resources ---- */
 
-static bool listed(const struct view_strs *names, struct str s)
+static bool is_listed(const struct view_strs *names, struct str s)
 {
     for (uint32_t i = 0; names && i < names->n; i++)
         if (str_eq(names->v[i], s))
@@ -123,79 +134,118 @@ static bool listed(const struct view_strs *names, struct str s)
     return false;
 }
 
-static struct str shortage(const struct sched_node *n, int at,
-                           const struct view_amount *want, struct arena *a)
+static bool is_basic(struct str name)
 {
-    const struct quantity *total = &n->view->allocatable[at].value;
-    struct quantity left = quantity_sub(total, &n->used[at].value, a);
-    return arena_printf(a, "%.*s: wants %.*s, %.*s of %.*s are free", STR_ARG(want->name),
-                        STR_ARG(quantity_print(&want->value, a)),
-                        STR_ARG(quantity_print(&left, a)),
-                        STR_ARG(quantity_print(total, a)));
+    return str_is(name, "cpu") || str_is(name, "memory") ||
+           str_is(name, "ephemeral-storage");
 }
 
-static bool is_extended(struct str name)
+static bool has_amount(const struct sched_node *n, const struct view_amount *want,
+                       struct arena *a, struct sched_reason *why)
 {
-    return str_find_byte(name, '/', 0) != SIZE_MAX;
+    int at = resource_index(n->view, want->name);
+    if (at < 0) {
+        why->none = true;
+        return is_basic(want->name);
+    }
+    struct quantity sum = quantity_add(&n->used[at].value, &want->value, a);
+    why->none = quantity_sign(&n->view->allocatable[at].value) == 0;
+    why->total = n->view->allocatable[at].value;
+    why->used = n->used[at].value;
+    return quantity_cmp(&sum, &why->total) <= 0;
 }
 
-static bool fits_pods(const struct sched_node *n, struct arena *a, struct str *detail)
+static bool has_resources(const struct sched_pod *p, const struct sched_node *n,
+                          const struct view_strs *ignored, struct arena *a,
+                          struct sched_reason *why)
 {
-    int at = resource_index(n->view, STR("pods"));
-    int64_t max;
-    if (at < 0 || !quantity_scaled(&n->view->allocatable[at].value, 0, &max) ||
-        (int64_t)n->npods < max)
-        return true;
-    *detail = arena_printf(a, "pods: all %lld places are taken", (long long)max);
-    return false;
-}
-
-static bool fits_resources(const struct sched_pod *p, const struct sched_node *n,
-                           const struct view_strs *ignored, struct arena *a,
-                           struct str *detail)
-{
-    if (!fits_pods(n, a, detail))
-        return false;
     for (uint32_t i = 0; i < p->nrequests; i++) {
         const struct view_amount *want = &p->requests[i];
-        int at = resource_index(n->view, want->name);
-        if (quantity_sign(&want->value) <= 0 || listed(ignored, want->name))
+        if (quantity_sign(&want->value) <= 0 || is_listed(ignored, want->name) ||
+            has_amount(n, want, a, why))
             continue;
-        if (at < 0) {
-            /* A node without the resource has none of it; without any allocatable at all
-             * it says nothing about CPU and memory. */
-            if (n->view->nallocatable == 0 && !is_extended(want->name))
-                continue;
-            *detail = arena_printf(a, "%.*s: the node has none", STR_ARG(want->name));
-            return false;
-        }
-        struct quantity sum = quantity_add(&n->used[at].value, &want->value, a);
-        if (quantity_cmp(&sum, &n->view->allocatable[at].value) > 0) {
-            *detail = shortage(n, at, want, a);
-            return false;
-        }
+        why->want = want;
+        return false;
     }
     return true;
 }
 
-enum sched_refusal sched_filter(const struct sched_pod *p, const struct sched_node *n,
-                                const struct view_strs *ignored, struct arena *a,
-                                struct str *detail)
+bool sched_filter(const struct sched_pod *p, const struct sched_node *n,
+                  const struct view_strs *ignored, struct arena *a,
+                  struct sched_reason *why)
 {
-    const struct view_pod *pod = p->view;
-    *detail = STR("");
-    if (cordoned(pod, n->view))
-        return SCHED_CORDONED;
-    if (pod->node_name.n && !str_eq(pod->node_name, n->view->meta.name))
-        return SCHED_NODE_NAME;
-    const struct view_taint *taint = untolerated(pod, n->view);
-    if (taint) {
-        *detail = arena_printf(a, "%.*s%s%.*s:%.*s", STR_ARG(taint->key),
-                               taint->value.n ? "=" : "", STR_ARG(taint->value),
-                               STR_ARG(taint->effect));
-        return SCHED_TAINT;
+    *why = (struct sched_reason){0};
+    for (int i = 0; i < NFILTERS; i++)
+        if (!FILTERS[i].passes(p, n, why)) {
+            why->refusal = FILTERS[i].refusal;
+            return false;
+        }
+    if (has_resources(p, n, ignored, a, why))
+        return true;
+    why->refusal = SCHED_RESOURCES;
+    return false;
+}
+
+/* ---- words ---- */
+
+static struct str taint_text(const struct view_taint *t, struct arena *a)
+{
+    return arena_printf(a, "the node has the taint %.*s%s%.*s:%.*s", STR_ARG(t->key),
+                        t->value.n ? "=" : "", STR_ARG(t->value), STR_ARG(t->effect));
+}
+
+static struct str label_text(const struct sched_reason *r, struct arena *a)
+{
+    if (!r->have)
+        return arena_printf(a, "the node lacks the label %.*s=%.*s",
+                            STR_ARG(r->label->key), STR_ARG(r->label->value));
+    return arena_printf(a, "the node's label %.*s is %.*s, not %.*s",
+                        STR_ARG(r->label->key), STR_ARG(*r->have),
+                        STR_ARG(r->label->value));
+}
+
+static struct str shortage_text(const struct sched_reason *r, struct arena *a)
+{
+    struct str want = quantity_print(&r->want->value, a);
+    if (r->none)
+        return arena_printf(a, "the node has no %.*s, %.*s is wanted",
+                            STR_ARG(r->want->name), STR_ARG(want));
+    struct quantity left = quantity_sub(&r->total, &r->used, a);
+    return arena_printf(a, "too little %.*s: %.*s wanted, %.*s of %.*s free",
+                        STR_ARG(r->want->name), STR_ARG(want),
+                        STR_ARG(quantity_print(&left, a)),
+                        STR_ARG(quantity_print(&r->total, a)));
+}
+
+struct str sched_reason_print(const struct sched_reason *r, struct arena *a)
+{
+    switch (r->refusal) {
+    case SCHED_NODE_NAME:
+        return STR("the pod names another node");
+    case SCHED_CORDONED:
+        return STR("the node is cordoned");
+    case SCHED_TAINT:
+        return taint_text(r->taint, a);
+    case SCHED_NODE_SELECTOR:
+        return label_text(r, a);
+    case SCHED_AFFINITY:
+        return STR("the node does not match the pod's required node affinity");
+    case SCHED_PODS:
+        return arena_printf(a, "all %.*s places for pods are taken",
+                            STR_ARG(quantity_print(&r->total, a)));
+    case SCHED_RESOURCES:
+        return shortage_text(r, a);
+    default:
+        return STR("fits");
     }
-    if (!matches_selector(pod, n->view))
-        return SCHED_NODE_SELECTOR;
-    return fits_resources(p, n, ignored, a, detail) ? SCHED_FITS : SCHED_RESOURCES;
+}
+
+bool sched_reason_same(const struct sched_reason *a, const struct sched_reason *b)
+{
+    if (a->refusal != b->refusal || a->label != b->label || a->want != b->want ||
+        a->none != b->none)
+        return false;
+    return !a->taint || (str_eq(a->taint->key, b->taint->key) &&
+                         str_eq(a->taint->value, b->taint->value) &&
+                         str_eq(a->taint->effect, b->taint->effect));
 }
