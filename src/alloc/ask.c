@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions: one node, or the first of many. */
 #include "alloc/result.h"
+#include "alloc/shape.h"
 
 static bool any_invalid(const struct host *h)
 {
@@ -90,16 +91,53 @@ void alloc_solve(struct alloc_inventory *inv, const struct view_node *node,
     ask_host(p, host_of(inv, node), options, a, out);
 }
 
+/* ---- Many nodes ---- */
+
+/* The hosts of the nodes as last asked about; callers keep their array. */
+static struct host **hosts_asked(struct alloc_inventory *inv,
+                                 const struct view_node *const *nodes, uint32_t n)
+{
+    if (inv->asked != nodes || inv->asked_hosts.n != n) {
+        vec_clear(&inv->asked_hosts);
+        for (uint32_t i = 0; i < n; i++)
+            vec_push(&inv->asked_hosts, host_get(inv, nodes[i]->meta.name));
+        inv->asked = nodes;
+    }
+    return inv->asked_hosts.v;
+}
+
+static struct host *host_asked(struct alloc_inventory *inv, struct host **hosts,
+                               const struct view_node *const *nodes, uint32_t i)
+{
+    if (hosts[i]->node != nodes[i])
+        hosts[i] = host_get(inv, nodes[i]->meta.name);
+    return hosts[i];
+}
+
+static bool refuses(enum alloc_status s)
+{
+    return s == ALLOC_NONE || s == ALLOC_NODE_ERROR;
+}
+
 uint32_t alloc_find(struct alloc_plan *p, const struct view_node *const *nodes,
                     uint32_t n, uint32_t from, const struct alloc_options *options,
                     struct arena *a, struct alloc_outcome *out)
 {
+    struct alloc_inventory *inv = p->inv;
+    if (!plan_current(p))
+        plan_refresh(p);
+    struct host **hosts = hosts_asked(inv, nodes, n);
+    struct shape *shape = shape_of(p);
     *out = (struct alloc_outcome){.status = ALLOC_NONE};
     for (uint32_t i = from; i < n; i++) {
+        struct host *h = host_asked(inv, hosts, nodes, i);
+        uint64_t stamp = host_stamp(inv, h);
+        if (h->node == nodes[i] && shape_refused(shape, h, stamp))
+            continue;
         alloc_ask(p, nodes[i], options, a, out);
-        if (out->status == ALLOC_OK || out->status == ALLOC_ERROR ||
-            out->status == ALLOC_BUDGET)
+        if (!refuses(out->status))
             return i;
+        shape_refuse(shape_of(p), h, host_stamp(inv, h));
     }
     return n;
 }

@@ -301,6 +301,11 @@ struct alloc_inventory {
     struct strmap attributes; /* constraint attribute -> index */
     VEC(struct str) attribute_names;
 
+    struct strmap shapes;                 /* of plans, to struct shape */
+    uint64_t shapes_epoch;                /* shapes of another epoch are gone */
+    const struct view_node *const *asked; /* by alloc_find, and their hosts */
+    VEC(struct host *) asked_hosts;
+
     struct cel_run run;
     struct solver *solver;
     struct alloc_plan *spare; /* of alloc_solve */

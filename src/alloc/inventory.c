@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inventory as a whole: what is in it, and which versions grow when it changes. */
-#include "alloc/inner.h"
+#include "alloc/shape.h"
 
 #include <stdlib.h>
 
@@ -62,6 +62,9 @@ void alloc_inventory_free(struct alloc_inventory *inv)
     ledger_free(inv);
     free_exprs(inv);
     free_pools(inv);
+    shapes_drop(inv);
+    strmap_release(&inv->shapes);
+    vec_release(&inv->asked_hosts);
     strmap_release(&inv->classes);
     vec_release(&inv->rules);
     strbuf_release(&inv->key);

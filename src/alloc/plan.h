@@ -62,9 +62,10 @@ struct alloc_plan {
     struct plan_alt *alts;
     struct plan_constraint *constraints;
     uint32_t nclaims, nrequests, nalts, nconstraints;
-    uint32_t uses;  /* the most of an alternative */
-    bool any_admin; /* an alternative has admin access */
-    struct shape *shape;
+    uint32_t uses;       /* the most of an alternative */
+    bool any_admin;      /* an alternative has admin access */
+    struct shape *shape; /* made when first needed */
+    uint64_t shapes_epoch;
 };
 
 /* Brings the plan up to date after changes of classes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles: what requests ask of a device, interned, so that equal ones share columns. */
-#include "alloc/inner.h"
+#include "alloc/shape.h"
 
 /* Claims name their own selectors, so profiles are bounded: beyond this all are dropped
  * and made again as they are asked for. */
@@ -106,6 +106,8 @@ static void drop_all(struct alloc_inventory *inv)
     strmap_clear(&inv->profile_ids);
     vec_clear(&inv->profiles);
     arena_reset(&inv->profile_mem);
+    shapes_drop(inv);
+    inv->shapes_epoch++;
     inv->profiles_epoch++;
     inventory_stale(inv);
 }

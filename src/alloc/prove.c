@@ -78,9 +78,9 @@ static void reserve_flow(struct solver *s)
 {
     struct prover *p = s->prover;
     struct flow *f = &p->flow;
-    uint32_t right = p->ngroups;
-    for (uint32_t i = 0; i < p->nindexes; i++)
-        right = p->indexes[i].n > right ? p->indexes[i].n : right;
+    uint32_t right = values_matched(s);
+    if (right < p->ngroups)
+        right = p->ngroups;
     p->flow_left = p->ntracked;
     f->cap = ARENA_ARRAY(&p->mem, uint32_t, (size_t)p->ntracked * right);
     f->x = ARENA_ARRAY(&p->mem, uint32_t, (size_t)p->ntracked * right);

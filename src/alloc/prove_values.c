@@ -5,7 +5,8 @@
 
 #include "alloc/prover.h"
 
-enum { MAX_VALUES = 256 };
+/* Words of an index; values that a matching is tried with. */
+enum { INDEX_ROOM = 1 << 16, MAX_MATCHED = 512 };
 
 /* ---- Indexes ---- */
 
@@ -38,8 +39,7 @@ static uint32_t unique(uint32_t *ids, size_t n)
     return kept;
 }
 
-static const uint64_t *bits_of(const struct solver *s, const struct value_index *x,
-                               uint32_t id)
+static uint32_t place_of(const struct value_index *x, uint32_t id)
 {
     uint32_t lo = 0, hi = x->n;
     while (lo < hi) {
@@ -49,7 +49,14 @@ static const uint64_t *bits_of(const struct solver *s, const struct value_index 
         else
             hi = mid;
     }
-    return lo < x->n && x->ids[lo] == id ? x->bits + (size_t)lo * s->words : NULL;
+    return lo < x->n && x->ids[lo] == id ? lo : NONE;
+}
+
+static const uint64_t *bits_of(const struct solver *s, const struct value_index *x,
+                               uint32_t id)
+{
+    uint32_t i = place_of(x, id);
+    return i == NONE ? NULL : x->bits + (size_t)i * s->words;
 }
 
 static bool uses_index(const struct solver *s, const struct value_index *x, uint32_t alt,
@@ -80,11 +87,14 @@ static uint64_t *index_devices(struct solver *s, const struct value_index *x,
     return bits;
 }
 
-static void mark_device(const struct solver *s, const struct value_index *x, uint32_t d,
+static void mark_device(const struct solver *s, struct value_index *x, uint32_t d,
                         const struct value_set *v)
 {
-    for (uint32_t i = 0; i < v->n; i++)
-        bit_set((uint64_t *)bits_of(s, x, v->ids[i]), d);
+    for (uint32_t i = 0; i < v->n; i++) {
+        uint32_t at = place_of(x, v->ids[i]);
+        bit_set(x->bits + (size_t)at * s->words, d);
+        x->count[at]++;
+    }
 }
 
 static void make_index(struct solver *s, struct value_index *x, uint32_t n,
@@ -94,6 +104,7 @@ static void make_index(struct solver *s, struct value_index *x, uint32_t n,
     x->n = n;
     x->ids = ARENA_ARRAY(a, uint32_t, n);
     x->bits = ARENA_ARRAY(a, uint64_t, (size_t)n * s->words);
+    x->count = ARENA_ARRAY(a, uint32_t, n);
     memcpy(x->ids, ids, n * sizeof *x->ids);
 }
 
@@ -107,7 +118,8 @@ static void fill_index(struct solver *s, struct value_index *x)
          d = bitset_next(devices, end, d + 1))
         gather_device(value_of(s, alt, use, (uint32_t)d), &g);
     uint32_t n = unique(g.ids.v, g.ids.n);
-    x->known = n <= MAX_VALUES && (!g.odd || s->plan->inv->features.list_type_attributes);
+    x->known = (uint64_t)n * s->words <= INDEX_ROOM &&
+               (!g.odd || s->plan->inv->features.list_type_attributes);
     if (x->known && n) {
         make_index(s, x, n, g.ids.v);
         for (size_t d = bitset_next(devices, end, 0); d < end;
@@ -158,6 +170,9 @@ struct question {
     uint32_t claim; /* the search is at */
     struct demand demands[MAX_RESULTS * 2];
     uint32_t n;
+    uint32_t want;        /* devices of all plain demands */
+    bool one_index;       /* all demands look at the same attribute */
+    const uint64_t *bits; /* then: of the value in question */
 };
 
 /* Requests of the constraint's claim that are to be met yet, before the horizon. */
@@ -199,7 +214,7 @@ static bool alt_has(const struct question *q, const struct demand *d, uint32_t a
     const struct value_index *x = index_of_use(s, alt, use);
     if (!x->known)
         return true;
-    const uint64_t *bits = bits_of(s, x, value);
+    const uint64_t *bits = q->one_index ? q->bits : bits_of(s, x, value);
     for (uint32_t w = d->start / 64; bits && n < want && w < s->words; w++)
         n += (uint32_t)__builtin_popcountll(open_word(s, alt, w, d->start) & bits[w]);
     return n >= want;
@@ -220,7 +235,8 @@ static uint64_t demand_word(const struct question *q, const struct demand *d,
 {
     const struct solver *s = q->s;
     uint32_t use = use_of(&s->plan->alts[d->first], q->constraint);
-    const uint64_t *bits = bits_of(s, index_of_use(s, d->first, use), value);
+    const uint64_t *bits =
+        q->one_index ? q->bits : bits_of(s, index_of_use(s, d->first, use), value);
     return bits ? open_word(s, d->first, word, d->start) & bits[word] : 0;
 }
 
@@ -232,15 +248,21 @@ static bool plain_demand(const struct question *q, const struct demand *d)
            index_of_use(q->s, d->first, use)->known;
 }
 
+static uint32_t wanted_together(const struct question *q)
+{
+    uint32_t want = 0;
+    for (uint32_t i = 0; i < q->n; i++)
+        if (plain_demand(q, &q->demands[i]))
+            want += q->s->alts.v[q->demands[i].first].count - q->demands[i].taken;
+    return want;
+}
+
 /* All demands together need as many devices with the value. */
 static bool together(const struct question *q, uint32_t value)
 {
     const struct solver *s = q->s;
-    uint32_t want = 0, have = 0;
-    for (uint32_t i = 0; i < q->n; i++)
-        if (plain_demand(q, &q->demands[i]))
-            want += s->alts.v[q->demands[i].first].count - q->demands[i].taken;
-    for (uint32_t w = 0; have < want && w < s->words; w++) {
+    uint32_t have = 0;
+    for (uint32_t w = 0; have < q->want && w < s->words; w++) {
         uint64_t any = 0;
         for (uint32_t i = 0; i < q->n; i++)
             if (plain_demand(q, &q->demands[i]))
@@ -249,7 +271,7 @@ static bool together(const struct question *q, uint32_t value)
             return true;
         have += (uint32_t)__builtin_popcountll(any);
     }
-    return have >= want;
+    return have >= q->want;
 }
 
 static bool value_serves(const struct question *q, uint32_t value)
@@ -272,7 +294,28 @@ static const struct value_index *first_index(const struct question *q)
     return NULL;
 }
 
-static bool match_refuses(const struct question *q)
+static bool same_index(const struct question *q, const struct value_index *x)
+{
+    for (uint32_t i = 0; i < q->n; i++)
+        for (uint32_t alt = q->demands[i].first; alt <= q->demands[i].last; alt++) {
+            uint32_t use = use_of(&q->s->plan->alts[alt], q->constraint);
+            if (use != NONE && index_of_use(q->s, alt, use) != x)
+                return false;
+        }
+    return true;
+}
+
+/* Looks at the next value; false: too few devices have it at all. */
+static bool look_at(struct question *q, const struct value_index *x, uint32_t value)
+{
+    if (!q->one_index)
+        return true;
+    uint32_t i = place_of(x, value);
+    q->bits = i == NONE ? NULL : x->bits + (size_t)i * q->s->words;
+    return q->s->any_multi || (i != NONE && x->count[i] >= q->want);
+}
+
+static bool match_refuses(struct question *q)
 {
     const struct match_state *m = &q->s->matches.v[q->constraint];
     const struct value_index *x = first_index(q);
@@ -280,8 +323,10 @@ static bool match_refuses(const struct question *q)
         return false;
     const uint32_t *ids = m->devices ? q->s->ids.v + m->at : x->ids;
     uint32_t n = m->devices ? m->n : x->n;
+    q->want = wanted_together(q);
+    q->one_index = same_index(q, x);
     for (uint32_t i = 0; i < n; i++)
-        if (value_serves(q, ids[i]))
+        if (look_at(q, x, ids[i]) && value_serves(q, ids[i]))
             return false;
     return true;
 }
@@ -310,17 +355,6 @@ static void block_used(const struct question *q, const struct value_index *x,
     }
 }
 
-static bool same_index(const struct question *q, const struct value_index *x)
-{
-    for (uint32_t i = 0; i < q->n; i++)
-        for (uint32_t alt = q->demands[i].first; alt <= q->demands[i].last; alt++) {
-            uint32_t use = use_of(&q->s->plan->alts[alt], q->constraint);
-            if (use != NONE && index_of_use(q->s, alt, use) != x)
-                return false;
-        }
-    return true;
-}
-
 static void offer_values(const struct question *q, const struct value_index *x,
                          const uint64_t *blocked, const struct demand *d)
 {
@@ -336,12 +370,12 @@ static void offer_values(const struct question *q, const struct value_index *x,
     f->need[f->nleft++] = s->alts.v[d->first].count - d->taken;
 }
 
-static bool distinct_refuses(const struct question *q)
+static bool distinct_refuses(struct question *q)
 {
     const struct solver *s = q->s;
     const struct value_index *x = first_index(q);
     struct flow *f = &s->prover->flow;
-    if (!x || !same_index(q, x))
+    if (!x || x->n > MAX_MATCHED || !same_index(q, x))
         return false;
     block_used(q, x, s->prover->blocked);
     f->nleft = 0;
@@ -354,9 +388,21 @@ static bool distinct_refuses(const struct question *q)
     return !flow_saturates(f);
 }
 
+uint32_t values_matched(const struct solver *s)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < s->prover->nindexes; i++) {
+        uint32_t n = s->prover->indexes[i].n;
+        if (n <= MAX_MATCHED && n > most)
+            most = n;
+    }
+    return most;
+}
+
 bool values_refuse(struct solver *s, const struct standing *t)
 {
-    struct question q = {.s = s};
+    struct question q;
+    q.s = s;
     uint32_t request = standing_request(s, t);
     uint32_t claim = s->plan->requests[request].claim;
     for (uint32_t c = 0; c < s->plan->nconstraints; c++) {

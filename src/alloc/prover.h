@@ -27,7 +27,8 @@ struct value_index {
     bool known; /* else there are too many, or some that cannot be compared */
     uint32_t n;
     uint32_t *ids;
-    uint64_t *bits; /* [value * words]: the candidates that have it */
+    uint64_t *bits;  /* [value * words]: the candidates that have it */
+    uint32_t *count; /* how many those are */
 };
 
 /* Counters as whole numbers, and sums of counters that must hold as well. */
@@ -60,8 +61,11 @@ struct prover {
     uint32_t *block_of; /* NONE: of no block */
     uint32_t *orbit_of; /* its place in blocks of its kind; NONE: of no block */
     uint32_t nclasses, norbits;
+    bool *fresh;     /* [alt * uses + use]: the first use of its attribute */
     uint64_t *skips; /* a row per depth */
     uint32_t skip_words;
+
+    uint64_t looks[2]; /* all that the search can see of the host; 0: not known */
 
     /* hall.c: enough different devices for all */
     uint32_t ngroups;
@@ -109,6 +113,8 @@ bool bounds_refuse(struct solver *s, const struct standing *t);
 void twins_build(struct solver *s);
 void hall_build(struct solver *s);
 void values_build(struct solver *s);
+/* The most values that a matching is tried with. */
+uint32_t values_matched(const struct solver *s);
 void bounds_build(struct solver *s);
 /* More tables, for a search that goes on. */
 void bounds_deepen(struct solver *s);

@@ -2,6 +2,10 @@
 /* The search in upstream's order (spec 3.4): requests in turn, alternatives in turn,
  * devices of a request at rising positions. The first solution ends it. */
 #include "alloc/prover.h"
+#include "alloc/shape.h"
+
+/* Steps of a search whose end is worth remembering. */
+enum { LONG_SEARCH = 200 };
 
 static bool step(struct solver *s)
 {
@@ -158,11 +162,19 @@ static enum verdict slot(struct solver *s, uint32_t alt, uint32_t k, uint32_t st
     return all ? slot_all(s, alt, k, start) : slot_any(s, alt, k, start);
 }
 
+/* A host that looks the same as one searched before takes its answer. */
 static enum verdict search_hard(struct solver *s)
 {
     prover_start(s);
+    uint64_t a = s->prover->looks[0], b = s->prover->looks[1];
+    enum verdict v = a ? shape_recall(s, a, b) : ENDED;
     s->steps = 0;
-    return prove_none(s) ? NOTHING : enter(s, 0, 0);
+    if (v != ENDED)
+        return v;
+    v = prove_none(s) ? NOTHING : enter(s, 0, 0);
+    if (a && s->steps > LONG_SEARCH)
+        shape_learn(s, a, b, v == OVERFLOWED ? NOTHING : v);
+    return v;
 }
 
 enum verdict solver_search(struct solver *s)

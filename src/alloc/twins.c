@@ -46,6 +46,8 @@ static void see_alternatives(const struct solver *s, struct print *h, uint32_t d
                    (uint64_t)(a->trap && bit_test(a->trap, d)) << 1 |
                    (uint64_t)(a->all && bit_test(a->all, d)) << 2);
         for (uint32_t u = 0; u < s->plan->alts[alt].nuses; u++) {
+            if (!s->prover->fresh[alt * s->plan->uses + u])
+                continue;
             const struct value_set *v = value_of(s, alt, u, d);
             add(h, v->state);
             add(h, v->n);
@@ -114,6 +116,22 @@ static struct print see(struct solver *s, uint32_t d)
     return h;
 }
 
+static void see_seat(struct solver *s, struct print *h, uint32_t seat)
+{
+    const struct pool_view *v = s->seats[seat].view;
+    const struct counters *c = v->state == POOL_USABLE ? v->counters : NULL;
+    const amount *left = c ? seat_left(s, seat) : NULL;
+    add(h, s->seats[seat].base);
+    for (uint32_t i = 0; c && i < c->n; i++)
+        add_amount(h, left[i]);
+    for (uint32_t i = 0; c && i < c->nsets; i++) {
+        const struct group_state *g = &s->seat_states.v[seat].groups[i];
+        add(h, g->groups ? 1 + g->live : 0);
+        if (g->groups)
+            see_groups(h, g->groups);
+    }
+}
+
 /* ---- Numbers for prints ---- */
 
 struct numbering {
@@ -141,6 +159,42 @@ static uint32_t number_of(struct numbering *t, struct print h)
         if (t->keys[i].a == h.a && t->keys[i].b == h.b)
             return t->ids[i] - 1;
     }
+}
+
+/* Uses of attributes that no use before them is of. */
+static void find_fresh(struct solver *s)
+{
+    const struct alloc_plan *p = s->plan;
+    s->prover->fresh = ARENA_ARRAY(&s->prover->mem, bool, p->nalts * p->uses);
+    for (uint32_t alt = 0; alt < p->nalts; alt++)
+        for (uint32_t u = 0; u < p->alts[alt].nuses; u++) {
+            const struct plan_use *use = &p->alts[alt].uses[u];
+            bool seen = false;
+            for (uint32_t i = 0; i <= alt && !seen; i++)
+                for (uint32_t k = 0; k < (i < alt ? p->alts[i].nuses : u) && !seen; k++)
+                    seen = p->alts[i].uses[k].attribute == use->attribute &&
+                           p->alts[i].uses[k].derived == use->derived;
+            s->prover->fresh[alt * p->uses + u] = !seen;
+        }
+}
+
+/* Devices in order, and what is left of their counters: hosts with equal prints get equal
+ * answers, device for device. Errors name devices, so a search that may end in one is not
+ * compared. */
+static void see_host(struct solver *s, const struct print *plain)
+{
+    struct print h = {5, 6};
+    for (uint32_t d = 0; d < s->words * 64; d++) {
+        add(&h, plain[d].a);
+        add(&h, plain[d].b);
+        add(&h, bit_test(s->taken, d));
+        if (plain[d].a && s->any_consumes && bit_test(s->consumes, d))
+            see_counters(s, &h, d, 0, 0);
+    }
+    for (uint32_t i = 0; i < s->nseats; i++)
+        see_seat(s, &h, i);
+    s->prover->looks[0] = s->horizon == s->plan->nrequests ? h.a | 1 : 0;
+    s->prover->looks[1] = h.b;
 }
 
 static bool wanted(const struct solver *s, uint32_t word, uint64_t *w)
@@ -309,6 +363,7 @@ void twins_build(struct solver *s)
 {
     struct prover *p = s->prover;
     p->exchangeable = exchangeable(s);
+    p->looks[0] = 0;
     if (!p->exchangeable)
         return;
     size_t n = (size_t)s->words * 64;
@@ -319,7 +374,9 @@ void twins_build(struct solver *s)
     struct print *plain = ARENA_ARRAY(&p->mem, struct print, n);
     memset(p->orbit_of, 0xff, n * sizeof *p->orbit_of);
     memset(p->block_of, 0xff, n * sizeof *p->block_of);
+    find_fresh(s);
     find_classes(s, plain);
+    see_host(s, plain);
     numbering_init(&kinds, (uint32_t)n, &p->mem);
     /* An exchange of blocks would move errors too. */
     bool traps = s->horizon < s->plan->nrequests;
