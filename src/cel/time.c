@@ -49,7 +49,7 @@ static void set_date(struct cel_civil *c, int64_t days)
 struct cel_civil cel_civil(int64_t unix_seconds, int64_t offset)
 {
     int64_t days = floor_div(unix_seconds, DAY);
-    int64_t of_day = unix_seconds - days * DAY + offset;
+    int64_t of_day = (unix_seconds % DAY + DAY) % DAY + offset;
     days += floor_div(of_day, DAY);
     int rest = (int)(of_day - floor_div(of_day, DAY) * DAY);
     struct cel_civil c = {
