@@ -54,6 +54,7 @@ static void ask_host(struct alloc_plan *p, struct host *h,
     struct solver *s = solver_of(p->inv);
     *out = (struct alloc_outcome){0};
     s->error = STR_NONE;
+    s->out = a;
     bool ready = !bad_selector(s, h, a) && solver_begin(s, p, h, options, a);
     if (ready)
         search(s, out);
@@ -61,7 +62,7 @@ static void ask_host(struct alloc_plan *p, struct host *h,
     out->error = s->error;
     out->steps = ready ? s->steps : 0;
     if (options && options->explain && out->status != ALLOC_OK)
-        reasons_build(s, out);
+        reasons_build(s, out, ready);
 }
 
 void alloc_ask(struct alloc_plan *p, const struct view_node *node,
