@@ -58,9 +58,9 @@ struct cel_program_opts {
 };
 
 struct cel_program;
-/* Takes what it needs from x: x, its text and its arena may go. NULL and an error of
- * upstream's text ("program instantiation failed: ...") when planning fails. Unchecked
- * expressions are planned with run-time dispatch by function name. */
+/* Takes what it needs from x: x, its text and its arena may go; env must stay. NULL and
+ * an error of upstream's text ("program instantiation failed: ...") when planning fails.
+ * Unchecked expressions are planned with run-time dispatch by function name. */
 struct cel_program *cel_program_new(const struct cel_env *env, const struct cel_expr *x,
                                     const struct cel_program_opts *opts, struct err *e);
 void cel_program_free(struct cel_program *p);
