@@ -57,15 +57,15 @@ static __attribute__((noinline)) struct cel_value equal_slow(const struct cel_no
                                                              struct cel_value a,
                                                              struct cel_value b)
 {
-    bool not = n->op == CEL_OP_NE;
+    bool negate = n->op == CEL_OP_NE;
     struct cel_value v = cel_equal(f->run, a, b);
-    if (not &&a.kind != CEL_ERROR && b.kind != CEL_ERROR)
+    if (negate && a.kind != CEL_ERROR && b.kind != CEL_ERROR)
         v = cel_bool(v.kind != CEL_BOOL || !v.b);
-    return cel_charge(f, not ? cel_cost_smaller(a, b) : cel_cost_equal(a, b), v);
+    return cel_charge(f, negate ? cel_cost_smaller(a, b) : cel_cost_equal(a, b), v);
 }
 
 static inline __attribute__((always_inline)) struct cel_value
-equality(const struct cel_node *n, struct cel_frame *f, bool not )
+equality(const struct cel_node *n, struct cel_frame *f, bool negate)
 {
     struct cel_value a = cel_exec(n->op2.a, f);
     if (__builtin_expect(cel_is_fatal(a), 0))
@@ -75,10 +75,10 @@ equality(const struct cel_node *n, struct cel_frame *f, bool not )
         (a.aux & b.aux & CEL_STRING_ASCII)) {
         uint32_t len = a.len < b.len ? a.len : b.len;
         bool same = cel_text_may_equal(a, b) && same_bytes(a.s, b.s, len);
-        return cel_charge(f, cel_cost_tenth(len), cel_bool(same != not ));
+        return cel_charge(f, cel_cost_tenth(len), cel_bool(same != negate));
     }
     if (a.kind == CEL_INT && b.kind == CEL_INT)
-        return cel_charge(f, 1, cel_bool((a.i == b.i) != not ));
+        return cel_charge(f, 1, cel_bool((a.i == b.i) != negate));
     return cel_is_fatal(b) ? b : equal_slow(n, f, a, b);
 }
 

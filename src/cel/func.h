@@ -31,8 +31,8 @@ struct cel_overload {
     uint8_t since;   /* minor version of Kubernetes, 0 always */
     uint8_t until;   /* first minor version without it, 0 never */
     cel_fn *fn; /* NULL: the planner makes code of it (logic, ternary, index, @in, ...) */
-    /* fn is called whatever the kinds of its arguments are (the first row of the function,
-     * when several are left), and refuses them itself. */
+    /* fn is called whatever the kinds of its arguments are (the first row of the
+     * function, when several are left), and refuses them itself. */
     bool unguarded;
 };
 
