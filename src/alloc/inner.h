@@ -328,6 +328,8 @@ uint32_t pool_find(const struct pool *p, struct str device);
 /* views.c */
 enum view_match slice_relevant(const struct view_slice *s, const struct view_node *node,
                                struct err *e);
+/* Slices of the newest generation that count for completeness. */
+uint32_t pool_counted(const struct pool *p);
 /* The node sees slices of an older generation than the newest. */
 bool pool_obsolete_on(const struct pool *p, const struct view_node *node);
 /* NULL: the node sees nothing of the pool, or a selector is bad (e is set then). */

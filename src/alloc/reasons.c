@@ -38,7 +38,8 @@ struct explainer {
     struct arena *a;
     VEC(struct alloc_reason) rows;
     VEC(struct alloc_need) needs;
-    uint32_t first_row; /* of the alternative at hand */
+    uint32_t first_row;   /* of the alternative at hand */
+    uint32_t first_joint; /* of what requests want together */
 };
 
 /* ---- Rows ---- */
@@ -369,9 +370,12 @@ static void explain_bad_pool(struct explainer *x, uint32_t alt, const struct sea
     row.devices = (uint32_t)bitset_count(seat->view->rel, p->n);
     row.example_slice = p->parts[0].v;
     if (incomplete)
-        row.detail = arena_printf(x->a, "pool %.*s/%.*s: %u of %lld slices are there",
-                                  STR_ARG(p->driver), STR_ARG(p->name), p->nparts,
-                                  (long long)p->parts[0].v->slice_count);
+        row.detail = arena_printf(x->a, "pool %.*s/%.*s: %u of %lld slices are there%s",
+                                  STR_ARG(p->driver), STR_ARG(p->name), pool_counted(p),
+                                  (long long)p->parts[0].v->slice_count,
+                                  pool_counted(p) < p->nparts
+                                      ? " (those with compatibility groups do not count)"
+                                      : "");
     else
         row.detail = arena_printf(x->a, "pool %.*s/%.*s: %.*s", STR_ARG(p->driver),
                                   STR_ARG(p->name), STR_ARG(seat->view->invalid));
@@ -503,6 +507,92 @@ static void explain_taken(struct explainer *x)
     }
 }
 
+/* ---- What constraints leave ---- */
+
+struct tally { /* of the values that free devices have */
+    VEC(uint32_t) ids;
+    VEC(uint32_t) counts;
+    uint32_t wanted; /* devices that must agree, or differ */
+};
+
+static void tally_value(struct tally *t, uint32_t id)
+{
+    for (size_t i = 0; i < t->ids.n; i++)
+        if (t->ids.v[i] == id) {
+            t->counts.v[i]++;
+            return;
+        }
+    vec_push(&t->ids, id);
+    vec_push(&t->counts, 1);
+}
+
+/* Each device once, though several requests may take it. */
+static void tally_constraint(const struct solver *s, uint32_t constraint, struct tally *t)
+{
+    const struct plan_claim *c = &s->plan->claims[s->plan->constraints[constraint].claim];
+    uint64_t *seen = ARENA_ARRAY(s->out, uint64_t, s->words + 1);
+    for (uint32_t r = c->request; r < c->request + c->nrequests; r++) {
+        uint32_t alt = s->plan->requests[r].alt;
+        uint32_t use = use_of(&s->plan->alts[alt], constraint);
+        if (use == NONE || s->plan->requests[r].nalts > 1)
+            continue;
+        t->wanted += s->alts.v[alt].count;
+        for (uint32_t w = 0; w < s->words; w++) {
+            uint64_t open = asked_word(s, r, w) & ~seen[w];
+            seen[w] |= open;
+            for (; open; open &= open - 1) {
+                uint32_t d = w * 64 + (uint32_t)__builtin_ctzll(open);
+                const struct value_set *v = value_of(s, alt, use, d);
+                for (uint32_t i = 0; i < v->n; i++)
+                    tally_value(t, v->ids[i]);
+            }
+        }
+    }
+}
+
+static struct str match_text(const struct explainer *x, struct str name,
+                             const struct tally *t)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < t->ids.n; i++)
+        if (t->counts.v[i] > t->counts.v[best])
+            best = i;
+    if (t->ids.n == 0 || t->counts.v[best] >= t->wanted)
+        return STR_NONE;
+    struct str value = value_text(x->s->plan->inv, t->ids.v[best], x->a);
+    return arena_printf(x->a,
+                        "%u devices must have the same %.*s; at most %u have (%.*s)",
+                        t->wanted, STR_ARG(name), t->counts.v[best], STR_ARG(value));
+}
+
+static struct str distinct_text(const struct explainer *x, struct str name,
+                                const struct tally *t)
+{
+    if (t->ids.n >= t->wanted)
+        return STR_NONE;
+    return arena_printf(x->a, "%u devices must differ in %.*s; there are %zu values",
+                        t->wanted, STR_ARG(name), t->ids.n);
+}
+
+static void explain_constraint(struct explainer *x, uint32_t constraint)
+{
+    const struct plan_constraint *c = &x->s->plan->constraints[constraint];
+    const struct plan_claim *claim = &x->s->plan->claims[c->claim];
+    struct tally t = {0};
+    tally_constraint(x->s, constraint, &t);
+    struct str why =
+        c->match ? match_text(x, c->name, &t) : distinct_text(x, c->name, &t);
+    if (why.n && claim->nrequests) {
+        struct alloc_reason row =
+            row_of(x, x->s->plan->requests[claim->request].alt, ALLOC_RULE_CONSTRAINT);
+        row.constraint = c->index;
+        row.detail = why;
+        vec_push(&x->rows, row);
+    }
+    vec_release(&t.ids);
+    vec_release(&t.counts);
+}
+
 /* ---- In one line ---- */
 
 static bool need_fails(const struct alloc_need *n)
@@ -562,10 +652,16 @@ static void add_need(struct explainer *x, struct strbuf *b, const struct alloc_n
     add_rows(x, b, n);
 }
 
-static const struct alloc_reason *taken_row(const struct explainer *x)
+/* The row that says why requests, each fine by itself, cannot be met together. */
+static const struct alloc_reason *joint_row(const struct explainer *x)
+{
+    return x->first_joint < x->rows.n ? &x->rows.v[x->first_joint] : NULL;
+}
+
+static const struct alloc_reason *invalid_row(const struct explainer *x)
 {
     for (size_t i = 0; i < x->rows.n; i++)
-        if (x->rows.v[i].rule == ALLOC_RULE_TAKEN)
+        if (x->rows.v[i].rule == ALLOC_RULE_POOL_INVALID)
             return &x->rows.v[i];
     return NULL;
 }
@@ -573,15 +669,17 @@ static const struct alloc_reason *taken_row(const struct explainer *x)
 static struct str summary(struct explainer *x, const struct alloc_outcome *out)
 {
     const struct alloc_need *n = failing_need(x);
-    const struct alloc_reason *taken = taken_row(x);
+    const struct alloc_reason *joint = joint_row(x), *invalid = invalid_row(x);
     struct strbuf b = STRBUF_INIT;
     if (out->error.n) {
         strbuf_addstr(&b, out->error);
+        if (invalid && out->status == ALLOC_NODE_ERROR)
+            strbuf_addf(&b, ": %.*s", STR_ARG(invalid->detail));
     } else if (n) {
         add_need(x, &b, n);
-    } else if (taken) {
-        add_name(x, &b, taken->claim, taken->request);
-        strbuf_addstr(&b, taken->detail);
+    } else if (joint) {
+        add_name(x, &b, joint->claim, joint->request);
+        strbuf_addstr(&b, joint->detail);
     } else {
         strbuf_adds(&b, "each request can be met, but not all of them together with "
                         "their constraints, counters and capacities");
@@ -589,6 +687,13 @@ static struct str summary(struct explainer *x, const struct alloc_outcome *out)
     struct str s = arena_str(x->a, strbuf_str(&b));
     strbuf_release(&b);
     return s;
+}
+
+static void explain_together(struct explainer *x)
+{
+    explain_taken(x);
+    for (uint32_t c = 0; c < x->s->plan->nconstraints; c++)
+        explain_constraint(x, c);
 }
 
 static void copy_out(struct explainer *x, struct alloc_outcome *out)
@@ -612,8 +717,9 @@ void reasons_build(struct solver *s, struct alloc_outcome *out, bool ready)
         state_undo(s);
     for (uint32_t alt = 0; ready && alt < s->plan->nalts; alt++)
         explain_alt(&x, alt);
+    x.first_joint = (uint32_t)x.rows.n;
     if (ready && out->status == ALLOC_NONE)
-        explain_taken(&x);
+        explain_together(&x);
     out->summary = summary(&x, out);
     copy_out(&x, out);
     vec_release(&x.rows);

@@ -115,7 +115,7 @@ static struct pool_view *find_view(const struct pool *p, const struct draft *t)
 
 /* ---- Whether it may be used ---- */
 
-static uint32_t count_of_generation(const struct pool *p)
+uint32_t pool_counted(const struct pool *p)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->nparts; i++)
@@ -171,7 +171,7 @@ static void judge(struct alloc_inventory *inv, struct pool_view *v, uint32_t nre
     struct str name;
     if (p->contradicts) {
         set_invalid(v, STR("its slices disagree on resourceSliceCount"));
-    } else if (!seen && count_of_generation(p) != want) {
+    } else if (!seen && pool_counted(p) != want) {
         v->state = POOL_INCOMPLETE;
     } else if (has_duplicates(p, v->rel, &name)) {
         set_invalid(v,
