@@ -81,6 +81,11 @@ struct cel_value cel_code_const(const struct cel_node *n, struct cel_frame *f)
     return n->value;
 }
 
+struct cel_value cel_code_priced(const struct cel_node *n, struct cel_frame *f)
+{
+    return cel_charge(f, n->priced.cost, n->priced.value);
+}
+
 /* The error that && and || remember of a term that is no bool. */
 static struct cel_value term_error(struct cel_frame *f, struct cel_value v)
 {

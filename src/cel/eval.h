@@ -21,11 +21,12 @@ enum cel_lookup {
 struct cel_value cel_qualify(struct cel_run *run, struct cel_value obj,
                              struct cel_value key, enum cel_lookup how, bool *present);
 
-cel_code cel_code_const, cel_code_slot, cel_code_path, cel_code_choice, cel_code_and,
-    cel_code_or, cel_code_list, cel_code_map, cel_code_struct, cel_code_eq, cel_code_ne,
-    cel_code_lt, cel_code_le, cel_code_gt, cel_code_ge, cel_code_add, cel_code_sub,
-    cel_code_not, cel_code_not_false, cel_code_in, cel_code_in_set, cel_code_text_test,
-    cel_code_or_optional, cel_code_or_value, cel_code_call, cel_code_regex, cel_code_fold,
-    cel_code_all, cel_code_bind, cel_code_append, cel_code_insert, cel_code_block;
+cel_code cel_code_const, cel_code_priced, cel_code_slot, cel_code_path, cel_code_choice,
+    cel_code_and, cel_code_or, cel_code_list, cel_code_map, cel_code_struct, cel_code_eq,
+    cel_code_ne, cel_code_lt, cel_code_le, cel_code_gt, cel_code_ge, cel_code_add,
+    cel_code_sub, cel_code_not, cel_code_not_false, cel_code_in, cel_code_in_set,
+    cel_code_text_test, cel_code_or_optional, cel_code_or_value, cel_code_call,
+    cel_code_regex, cel_code_fold, cel_code_all, cel_code_bind, cel_code_append,
+    cel_code_insert, cel_code_block;
 
 #endif

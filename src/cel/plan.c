@@ -11,6 +11,7 @@
 
 cel_code *const cel_codes[CEL_OPS] = {
     [CEL_OP_CONST] = cel_code_const,
+    [CEL_OP_PRICED] = cel_code_priced,
     [CEL_OP_SLOT] = cel_code_slot,
     [CEL_OP_PATH] = cel_code_path,
     [CEL_OP_CHOICE] = cel_code_choice,

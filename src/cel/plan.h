@@ -130,6 +130,10 @@ struct cel_node {
             struct str type_name; /* if it is no message */
         } many;
         struct {
+            struct cel_value value;
+            uint64_t cost;
+        } priced;
+        struct {
             const struct cel_node *arg;
             const struct cel_map *set;
         } set;
@@ -146,7 +150,8 @@ struct cel_node {
 
 enum cel_op {
     CEL_OP_CONST,
-    CEL_OP_SLOT, /* a path that is one load and nothing else */
+    CEL_OP_PRICED, /* a call of constants, made when planning, still charged */
+    CEL_OP_SLOT,   /* a path that is one load and nothing else */
     CEL_OP_PATH,
     CEL_OP_CHOICE, /* ?: */
     CEL_OP_AND,

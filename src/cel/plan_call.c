@@ -279,6 +279,33 @@ static bool converts(struct str function)
     return false;
 }
 
+/* quantity("40Gi"), ip("10.0.0.1"), format.uuid(): what it makes depends on nothing else
+ * and is small, so once is enough. */
+static bool is_lasting(const struct planned *c)
+{
+    const struct cel_decl *d = c->decl;
+    if (d == NULL || d->row->fn == NULL || d->result->kind != CEL_T_OPAQUE ||
+        d->result->nparams != 0)
+        return false;
+    for (uint32_t i = 0; i < c->nargs; i++)
+        if (!is_const(c->args[i]) || c->args[i]->value.kind != CEL_STRING)
+            return false;
+    return true;
+}
+
+/* The call as a value with the call's price; an error is left to the evaluation. */
+static struct cel_node *priced(struct planner *pl, struct cel_node *call)
+{
+    struct cel_frame f = {.run = &pl->run, .limit = UINT64_MAX};
+    struct cel_value v = cel_exec(call, &f);
+    if (v.kind == CEL_ERROR)
+        return call;
+    struct cel_node *n = cel_plan_node(pl, CEL_OP_PRICED, call->id);
+    n->priced.value = v;
+    n->priced.cost = f.cost;
+    return n;
+}
+
 static struct cel_node *function_call(struct planner *pl, const struct planned *c)
 {
     struct cel_node *n = cel_plan_node(pl, CEL_OP_CALL, c->ast->id);
@@ -291,7 +318,7 @@ static struct cel_node *function_call(struct planner *pl, const struct planned *
         return cel_plan_fail(pl, "no such overload: %.*s()", STR_ARG(c->name));
     if (pl->fold && c->nargs == 1 && is_const(c->args[0]) && converts(c->name))
         return cel_plan_folded(pl, n);
-    return n;
+    return is_lasting(c) ? priced(pl, n) : n;
 }
 
 /* A constant pattern is compiled once; NULL with the error set if it is none. */
