@@ -162,10 +162,23 @@ struct cel_value cel_code_in(const struct cel_node *n, struct cel_frame *f)
     return slow(n, f, a, b);
 }
 
+static inline bool is_one_of(const struct cel_map *set, struct cel_value text)
+{
+    for (uint32_t i = 0; i < set->n; i++) {
+        struct cel_value key = set->entries[i].key;
+        if (key.len == text.len && key.kind == CEL_STRING &&
+            same_bytes(key.s, text.s, text.len))
+            return true;
+    }
+    return false;
+}
+
 /* `x in [constants]`; costs nothing itself. */
 struct cel_value cel_code_in_set(const struct cel_node *n, struct cel_frame *f)
 {
     struct cel_value v = cel_exec(n->set.arg, f);
+    if (v.kind == CEL_STRING && n->set.set->slots == NULL)
+        return cel_bool(is_one_of(n->set.set, v));
     if (v.kind == CEL_ERROR)
         return v;
     return cel_bool(cel_map_find(n->set.set, v) != NULL);
