@@ -77,6 +77,16 @@ static void default_requests(void *ctx, struct doc *resources)
                         limits->members[i].value);
 }
 
+/* ---- apps: claims inside of a StatefulSet say what they are ---- */
+
+static void default_claim_kind(void *ctx, struct doc *claim)
+{
+    if (lacks(claim, "kind"))
+        set_text(ctx, claim, "kind", STR("PersistentVolumeClaim"));
+    if (lacks(claim, "apiVersion"))
+        set_text(ctx, claim, "apiVersion", STR("v1"));
+}
+
 struct rule {
     const char *kind;
     const char *version; /* NULL: every version */
@@ -116,6 +126,7 @@ static const struct rule RULES[] = {
     PODS("StatefulSet", "spec.template.spec."),
     PODS("DaemonSet", "spec.template.spec."),
     PODS("Job", "spec.template.spec."),
+    {"StatefulSet", NULL, "spec.volumeClaimTemplates[]", default_claim_kind},
 };
 
 void api_default(const struct api_kind *kind, struct doc *object, struct str now,

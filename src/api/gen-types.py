@@ -98,22 +98,25 @@ class Tables:
                 base, container = base[len(prefix):], name
                 break
         form = FORMS.get((base, row['format'])) or FORMS.get((base, ''))
+        if form == 'STRING' and re.search(r'\bbytes$', row['proto']):
+            form = 'BYTES'
         if form:
             return form, 'NULL', container
         return 'STRUCT', f'&types[{self.resolve(stem, base)}]', container
 
     def field(self, stem, row):
         form, kind, container = self.form(stem, row)
-        outer, number = 0, row['number'] or 0
-        if '.' in str(number):
-            outer, number = number.split('.')
+        *outer, number = (row['number'] or '0').split('.')
+        outer = '{%s}' % ', '.join(outer or ['0'])
         strategies = row['patchStrategy'].split(',')
         flags = [flag for on, flag in [
             (row['required'] == 'y', 'API_REQUIRED'),
             (row['mapType'] == 'atomic', 'API_MAP_ATOMIC'),
             ('merge' in strategies, 'API_PATCH_MERGE'),
             ('retainKeys' in strategies, 'API_PATCH_RETAIN'),
-            ('replace' in strategies, 'API_PATCH_REPLACE')] if on]
+            ('replace' in strategies, 'API_PATCH_REPLACE'),
+            ('pointer' in row['go'], 'API_POINTER'),
+            ('omit' in row['go'], 'API_OMIT')] if on]
         list_type = {'map': 'MAP', 'set': 'SET'}.get(row['listType'], 'ATOMIC')
         return ('    {%s, %s, %s, %s, %s, %s, %s, %s, API_%s, API_%s, API_LIST_%s, %s},' % (
             text(row['field']), kind, text(row['default']), text(row['listMapKeys']),
@@ -131,6 +134,7 @@ class Tables:
                 for row in sorted(rows, key=lambda r: r['field'].encode()):
                     out(self.field(stem, row))
                 out('};')
+                self.write_order(out, i, rows)
         out(f'\nstatic const struct api_type types[{len(self.names)}] = {{')
         for i, (stem, name) in enumerate(self.names):
             self.write_type(out, i, stem, name)
@@ -199,14 +203,24 @@ class Tables:
                 return found
             found |= more
 
+    @staticmethod
+    def write_order(out, i, rows):
+        """Indexes of the fields in the order of their numbers in protobuf."""
+        fields = sorted(rows, key=lambda r: r['field'].encode())
+        order = sorted((tuple(map(int, r['number'].split('.'))), k)
+                       for k, r in enumerate(fields) if r['number'])
+        out('static const uint16_t order_%d[] = {%s};' % (
+            i, ', '.join(str(k) for _, k in order) or '0'))
+
     def write_type(self, out, i, stem, name):
         label, version = stem.rsplit('_', 1)
         rows = self.types[stem, name]
         n = sum(1 for r in rows if r['field'])
         form = 'STRUCT' if n else FORMS[rows[0]['json'], '']
-        out('    {%s, "%s", "%s", %s, %d, API_%s},' % (
+        numbered = sum(1 for r in rows if r['field'] and r['number'])
+        out('    {%s, "%s", "%s", %s, %s, %d, %d, API_%s},' % (
             text(name), group_of(label, self.kinds), version,
-            f'fields_{i}' if n else 'NULL', n, form))
+            f'fields_{i}' if n else 'NULL', f'order_{i}' if n else 'NULL', n, numbered, form))
 
     def body(self, row):
         """The type of a (sub)resource's body, NULL when it is none of the tables'."""

@@ -42,6 +42,8 @@ enum api_field_flags {
     API_PATCH_MERGE = 1 << 2,   /* strategic merge: lists are merged by patch_key */
     API_PATCH_RETAIN = 1 << 3,  /* strategic merge: retainKeys */
     API_PATCH_REPLACE = 1 << 4, /* strategic merge: replaced as one */
+    API_POINTER = 1 << 5,       /* unset and zero are told apart */
+    API_OMIT = 1 << 6,          /* left out of JSON when empty (structs never are) */
 };
 
 struct api_type;
@@ -54,7 +56,8 @@ struct api_field {
     const char *patch_key;       /* strategic merge key, NULL: none */
     const char *proto;           /* "repeated Condition", "map string,bytes" */
     uint16_t number;             /* protobuf; 0: none (apiVersion, kind, ...) */
-    uint16_t outer;              /* number of the message that embeds it, 0: none */
+    uint8_t outer[2];            /* numbers of the messages that embed it, outermost
+                                  * first; 0: none */
     uint8_t form;                /* enum api_form: of the value or of the items */
     uint8_t container;           /* enum api_container */
     uint8_t list_type;           /* enum api_list_type */
@@ -66,7 +69,8 @@ struct api_type {
     const char *group; /* "resource.k8s.io"; empty: core; "meta" for metav1 */
     const char *version;
     const struct api_field *fields; /* sorted by name */
-    uint16_t nfields;
+    const uint16_t *by_number;      /* indexes of those with a number, in its order */
+    uint16_t nfields, nnumbered;
     uint8_t form; /* of a type without fields: API_OBJECT or API_ANY; else API_STRUCT */
 };
 

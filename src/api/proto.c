@@ -1,0 +1,791 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/proto.h"
+
+#include "api/timestamp.h"
+#include "api/wire.h"
+#include "base/names.h"
+
+enum { OUTER_LEVELS = sizeof((struct api_field *)0)->outer };
+
+static const struct str MAGIC = {"k8s\0", 4};
+
+/* ---- base 64, for bytes ---- */
+
+static const char LETTERS[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static struct str to_base64(struct str s, struct arena *a)
+{
+    char *out = arena_alloc(a, (s.n + 2) / 3 * 4 + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i += 3) {
+        uint32_t v = (uint32_t)(uint8_t)s.p[i] << 16;
+        v |= i + 1 < s.n ? (uint32_t)(uint8_t)s.p[i + 1] << 8 : 0;
+        v |= i + 2 < s.n ? (uint8_t)s.p[i + 2] : 0;
+        for (int k = 0; k < 4; k++)
+            out[n++] = i + (size_t)(k > 1 ? k - 1 : 0) < s.n
+                           ? LETTERS[v >> (18 - 6 * k) & 63]
+                           : '=';
+    }
+    out[n] = '\0';
+    return (struct str){out, n};
+}
+
+static bool from_base64(struct str s, struct arena *a, struct str *out)
+{
+    char *bytes = arena_alloc(a, s.n / 4 * 3 + 3);
+    size_t n = 0;
+    uint32_t v = 0;
+    unsigned bits = 0;
+    while (s.n && s.p[s.n - 1] == '=')
+        s.n--;
+    for (size_t i = 0; i < s.n; i++) {
+        const char *at = memchr(LETTERS, s.p[i], 64);
+        if (s.p[i] == '\n' || s.p[i] == '\r')
+            continue;
+        if (!at)
+            return false;
+        v = v << 6 | (uint32_t)(at - LETTERS);
+        if ((bits += 6) >= 8)
+            bytes[n++] = (char)(v >> (bits -= 8));
+    }
+    *out = (struct str){bytes, n};
+    return true;
+}
+
+/* ---- finding types ---- */
+
+const struct api_type *api_type_of_object(struct str api_version, struct str kind)
+{
+    size_t slash = str_find_byte(api_version, '/', 0);
+    struct str group = slash == SIZE_MAX ? STR("") : str_sub(api_version, 0, slash);
+    struct str version =
+        slash == SIZE_MAX ? api_version : str_sub(api_version, slash + 1, SIZE_MAX);
+    const struct api_type *t = api_type_find(group, version, kind);
+    return t ? t : api_type_find(STR("meta"), STR("v1"), kind);
+}
+
+/* ================ encoding ================ */
+
+struct encoder {
+    struct arena *a;
+    struct strbuf *out;
+    struct err *e;
+};
+
+static bool encode_struct(struct encoder *w, const struct api_type *t,
+                          const struct doc *d);
+
+static bool unfit(struct encoder *w, const struct api_field *f, const struct doc *d)
+{
+    return err_set(w->e, ERR_INVALID, "%s: a %s cannot stand here", f->name,
+                   doc_type_name(d));
+}
+
+static bool encode_int(struct encoder *w, const struct api_field *f, uint32_t number,
+                       const struct doc *d)
+{
+    int64_t v;
+    if (!doc_int64(d, &v))
+        return unfit(w, f, d);
+    wire_put_int(w->out, number, (uint64_t)v);
+    return true;
+}
+
+static bool encode_double(struct encoder *w, const struct api_field *f, uint32_t number,
+                          const struct doc *d)
+{
+    double v;
+    uint64_t bits;
+    if (!doc_double(d, &v))
+        return unfit(w, f, d);
+    memcpy(&bits, &v, sizeof bits);
+    wire_put_64(w->out, number, bits);
+    return true;
+}
+
+static bool encode_time(struct encoder *w, const struct api_field *f, uint32_t number,
+                        const struct doc *d)
+{
+    int64_t seconds;
+    int32_t nanos;
+    if (d->type != DOC_STRING || !timestamp_parse(doc_str(d), &seconds, &nanos))
+        return unfit(w, f, d);
+    size_t mark = wire_begin(w->out, number);
+    wire_put_int(w->out, 1, (uint64_t)seconds);
+    wire_put_int(w->out, 2, f->form == API_MICRO_TIME ? (uint64_t)nanos : 0);
+    wire_end(w->out, mark);
+    return true;
+}
+
+static bool encode_int_or_string(struct encoder *w, const struct api_field *f,
+                                 uint32_t number, const struct doc *d)
+{
+    int64_t v = 0;
+    bool text = d->type == DOC_STRING;
+    if (!text && !doc_int64(d, &v))
+        return unfit(w, f, d);
+    size_t mark = wire_begin(w->out, number);
+    wire_put_int(w->out, 1, text);
+    wire_put_int(w->out, 2, (uint64_t)v);
+    wire_put_bytes(w->out, 3, text ? doc_str(d) : STR(""));
+    wire_end(w->out, mark);
+    return true;
+}
+
+/* A message whose field 1 is a text. */
+static void put_boxed(struct encoder *w, uint32_t number, struct str s)
+{
+    size_t mark = wire_begin(w->out, number);
+    wire_put_bytes(w->out, 1, s);
+    wire_end(w->out, mark);
+}
+
+static void encode_json(struct encoder *w, uint32_t number, const struct doc *d)
+{
+    struct strbuf b = STRBUF_INIT;
+    doc_write_json(d, DOC_JSON_COMPACT, &b);
+    put_boxed(w, number, strbuf_str(&b));
+    strbuf_release(&b);
+}
+
+static bool encode_bytes(struct encoder *w, const struct api_field *f, uint32_t number,
+                         const struct doc *d)
+{
+    struct str bytes;
+    if (d->type != DOC_STRING || !from_base64(doc_str(d), w->a, &bytes))
+        return unfit(w, f, d);
+    wire_put_bytes(w->out, number, bytes);
+    return true;
+}
+
+static bool encode_text(struct encoder *w, const struct api_field *f, uint32_t number,
+                        const struct doc *d)
+{
+    if (d->type != DOC_STRING && !(f->form == API_QUANTITY && d->type == DOC_NUMBER))
+        return unfit(w, f, d);
+    if (f->form == API_QUANTITY)
+        put_boxed(w, number, doc_str(d));
+    else
+        wire_put_bytes(w->out, number, doc_str(d));
+    return true;
+}
+
+static bool encode_nested(struct encoder *w, const struct api_field *f, uint32_t number,
+                          const struct doc *d)
+{
+    if (f->type->form == API_ANY) {
+        encode_json(w, number, d);
+        return true;
+    }
+    if (d->type != DOC_MAP)
+        return unfit(w, f, d);
+    size_t mark = wire_begin(w->out, number);
+    bool ok = encode_struct(w, f->type, d);
+    wire_end(w->out, mark);
+    return ok;
+}
+
+static bool encode_value(struct encoder *w, const struct api_field *f, uint32_t number,
+                         const struct doc *d)
+{
+    switch (f->form) {
+    case API_STRUCT:
+        return encode_nested(w, f, number, d);
+    case API_BOOL:
+        if (d->type != DOC_BOOL)
+            return unfit(w, f, d);
+        wire_put_int(w->out, number, d->b);
+        return true;
+    case API_INT32:
+    case API_INT64:
+        return encode_int(w, f, number, d);
+    case API_DOUBLE:
+        return encode_double(w, f, number, d);
+    case API_BYTES:
+        return encode_bytes(w, f, number, d);
+    case API_TIME:
+    case API_MICRO_TIME:
+        return encode_time(w, f, number, d);
+    case API_INT_OR_STRING:
+        return encode_int_or_string(w, f, number, d);
+    case API_STRING:
+    case API_QUANTITY:
+        return encode_text(w, f, number, d);
+    default:
+        encode_json(w, number, d);
+        return true;
+    }
+}
+
+/* A value that is a message of a list: map string,ExtraValue. */
+static bool encode_strings(struct encoder *w, const struct api_field *f, uint32_t number,
+                           const struct doc *d)
+{
+    size_t mark = wire_begin(w->out, number);
+    bool ok = true;
+    for (uint32_t i = 0; ok && d->type == DOC_LIST && i < d->n; i++)
+        ok = encode_value(w, f, 1, &d->items[i]);
+    wire_end(w->out, mark);
+    return ok;
+}
+
+static bool encode_map(struct encoder *w, const struct api_field *f, const struct doc *d)
+{
+    bool ok = d->type == DOC_MAP || unfit(w, f, d);
+    for (uint32_t i = 0; ok && i < d->n; i++) {
+        const struct doc *value = &d->members[i].value;
+        size_t mark = wire_begin(w->out, f->number);
+        wire_put_bytes(w->out, 1, doc_key(&d->members[i]));
+        if (f->container == API_MAP_OF_LISTS)
+            ok = encode_strings(w, f, 2, value);
+        else if (value->type != DOC_NULL)
+            ok = encode_value(w, f, 2, value);
+        wire_end(w->out, mark);
+    }
+    return ok;
+}
+
+static bool encode_list(struct encoder *w, const struct api_field *f, const struct doc *d)
+{
+    bool ok = d->type == DOC_LIST || unfit(w, f, d);
+    for (uint32_t i = 0; ok && i < d->n; i++)
+        ok = encode_value(w, f, f->number, &d->items[i]);
+    return ok;
+}
+
+/* What Go writes for a struct that is always there. */
+static void encode_absent(struct encoder *w, const struct api_field *f)
+{
+    bool value = f->container == API_ONE && !(f->flags & API_POINTER);
+    if (value && f->form == API_STRUCT && f->type->form == API_STRUCT)
+        wire_put_bytes(w->out, f->number, STR(""));
+}
+
+static bool encode_field(struct encoder *w, const struct api_field *f,
+                         const struct doc *d)
+{
+    if (!d || d->type == DOC_NULL) {
+        encode_absent(w, f);
+        return true;
+    }
+    if (f->container == API_LIST)
+        return encode_list(w, f, d);
+    if (f->container != API_ONE)
+        return encode_map(w, f, d);
+    return encode_value(w, f, f->number, d);
+}
+
+/* Fields [from, to) in the order of their numbers; those of embedded messages stand
+ * together and are written inside of these. */
+static bool encode_fields(struct encoder *w, const struct api_type *t,
+                          const struct doc *d, uint16_t from, uint16_t to, int level)
+{
+    bool ok = true;
+    for (uint16_t i = from; ok && i < to;) {
+        const struct api_field *f = &t->fields[t->by_number[i]];
+        uint8_t outer = level < OUTER_LEVELS ? f->outer[level] : 0;
+        uint16_t end = i + 1;
+        if (!outer) {
+            ok = encode_field(w, f, doc_get_str(d, str_from(f->name)));
+            i = end;
+            continue;
+        }
+        while (end < to && t->fields[t->by_number[end]].outer[level] == outer)
+            end++;
+        size_t mark = wire_begin(w->out, outer);
+        ok = encode_fields(w, t, d, i, end, level + 1);
+        wire_end(w->out, mark);
+        i = end;
+    }
+    return ok;
+}
+
+static bool encode_struct(struct encoder *w, const struct api_type *t,
+                          const struct doc *d)
+{
+    return encode_fields(w, t, d, 0, t->nnumbered, 0);
+}
+
+bool api_proto_encode_message(const struct api_type *t, const struct doc *d,
+                              struct arena *a, struct strbuf *out, struct err *e)
+{
+    struct encoder w = {a, out, e};
+    size_t before = out->n;
+    if (encode_struct(&w, t, d))
+        return true;
+    out->n = before;
+    return false;
+}
+
+bool api_proto_encode(const struct doc *object, struct arena *a, struct strbuf *out,
+                      struct err *e)
+{
+    struct str version = doc_get_text(object, "apiVersion"),
+               kind = doc_get_text(object, "kind");
+    const struct api_type *t = api_type_of_object(version, kind);
+    size_t before = out->n;
+    if (!t)
+        return err_set(e, ERR_UNSUPPORTED, "no protobuf for kind \"%.*s\" of %.*s",
+                       STR_ARG(kind), STR_ARG(version));
+    strbuf_addstr(out, MAGIC);
+    size_t mark = wire_begin(out, 1);
+    wire_put_bytes(out, 1, version);
+    wire_put_bytes(out, 2, kind);
+    wire_end(out, mark);
+    mark = wire_begin(out, 2);
+    bool ok = api_proto_encode_message(t, object, a, out, e);
+    wire_end(out, mark);
+    wire_put_bytes(out, 3, STR(""));
+    wire_put_bytes(out, 4, STR(""));
+    if (!ok)
+        out->n = before;
+    return ok;
+}
+
+static void put_length(char *p, size_t n)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (char)(n >> (24 - 8 * i));
+}
+
+bool api_proto_encode_event(const char *type, const struct doc *object, struct arena *a,
+                            struct strbuf *out, struct err *e)
+{
+    size_t start = out->n;
+    strbuf_add(out, "\0\0\0\0", 4);
+    wire_put_bytes(out, 1, str_from(type));
+    size_t event = wire_begin(out, 2), raw = wire_begin(out, 1);
+    bool ok = api_proto_encode(object, a, out, e);
+    wire_end(out, raw);
+    wire_end(out, event);
+    if (ok)
+        put_length(out->p + start, out->n - start - 4);
+    else
+        out->n = start;
+    return ok;
+}
+
+/* ================ decoding ================ */
+
+struct decoder {
+    struct arena *a;
+    struct err *e;
+    unsigned depth;
+};
+
+static bool decode_struct(struct decoder *r, const struct api_type *t, struct str bytes,
+                          struct doc *out);
+
+static bool broken(struct decoder *r, const char *what)
+{
+    return err_set(r->e, ERR_INVALID, "not a protobuf message: %s", what);
+}
+
+/* Field 1 of a message that holds one thing. */
+static bool unbox(struct decoder *r, struct str message, struct wire_field *out)
+{
+    struct wire_field f;
+    bool bad;
+    *out = (struct wire_field){0};
+    while (wire_next(&message, &f, &bad))
+        if (f.number == 1)
+            *out = f;
+    return bad ? broken(r, "a boxed value") : true;
+}
+
+static bool decode_time(struct decoder *r, struct str message, bool micro,
+                        struct doc *out)
+{
+    int64_t seconds = 0;
+    int32_t nanos = 0;
+    struct wire_field f;
+    bool bad, any = false;
+    while (wire_next(&message, &f, &bad)) {
+        any = true;
+        if (f.number == 1)
+            seconds = (int64_t)f.value;
+        else if (f.number == 2)
+            nanos = (int32_t)f.value;
+    }
+    if (bad || nanos < 0 || nanos > 999999999 || seconds < -62135596800 ||
+        seconds > 253402300799)
+        return broken(r, "a time");
+    *out = any ? doc_make_string(r->a, timestamp_print(seconds, nanos, micro, r->a))
+               : doc_make_null();
+    return true;
+}
+
+static bool decode_int_or_string(struct decoder *r, struct str message, struct doc *out)
+{
+    struct wire_field f;
+    uint64_t type = 0, number = 0;
+    struct str text = STR("");
+    bool bad;
+    while (wire_next(&message, &f, &bad)) {
+        if (f.number == 1)
+            type = f.value;
+        else if (f.number == 2)
+            number = f.value;
+        else if (f.number == 3)
+            text = f.bytes;
+    }
+    if (bad)
+        return broken(r, "an int or string");
+    *out = type ? doc_make_string(r->a, text) : doc_make_int(r->a, (int32_t)number);
+    return true;
+}
+
+static bool decode_json(struct decoder *r, struct str message, struct doc *out)
+{
+    struct wire_field f;
+    if (!unbox(r, message, &f))
+        return false;
+    struct doc_source src = {.name = "raw", .text = arena_str(r->a, f.bytes)};
+    if (f.bytes.n == 0) {
+        *out = doc_make_null();
+        return true;
+    }
+    return doc_read_json(&src, r->a, out, r->e);
+}
+
+static bool decode_text(struct decoder *r, struct str s, struct doc *out)
+{
+    *out = doc_make_string(r->a, s);
+    return true;
+}
+
+static bool decode_boxed_text(struct decoder *r, struct str message, struct doc *out)
+{
+    struct wire_field f;
+    return unbox(r, message, &f) && decode_text(r, f.bytes.n ? f.bytes : STR("0"), out);
+}
+
+static bool decode_double(struct decoder *r, uint64_t bits, struct doc *out)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    struct str text = arena_printf(r->a, "%.17g", v);
+    struct doc_source src = {.name = "double", .text = text};
+    return doc_read_json(&src, r->a, out, r->e);
+}
+
+static bool takes_bytes(enum api_form form)
+{
+    return form != API_BOOL && form != API_INT32 && form != API_INT64 &&
+           form != API_DOUBLE;
+}
+
+static bool decode_value(struct decoder *r, const struct api_field *f,
+                         const struct wire_field *w, struct doc *out)
+{
+    if (takes_bytes((enum api_form)f->form) != (w->type == WIRE_BYTES))
+        return broken(r, f->name);
+    switch (f->form) {
+    case API_STRUCT:
+        return f->type->form == API_ANY ? decode_json(r, w->bytes, out)
+                                        : decode_struct(r, f->type, w->bytes, out);
+    case API_BOOL:
+        *out = doc_make_bool(w->value != 0);
+        return true;
+    case API_INT32:
+        *out = doc_make_int(r->a, (int32_t)w->value);
+        return true;
+    case API_INT64:
+        *out = doc_make_int(r->a, (int64_t)w->value);
+        return true;
+    case API_DOUBLE:
+        return decode_double(r, w->value, out);
+    case API_STRING:
+        return decode_text(r, w->bytes, out);
+    case API_BYTES:
+        return decode_text(r, to_base64(w->bytes, r->a), out);
+    case API_TIME:
+    case API_MICRO_TIME:
+        return decode_time(r, w->bytes, f->form == API_MICRO_TIME, out);
+    case API_INT_OR_STRING:
+        return decode_int_or_string(r, w->bytes, out);
+    case API_QUANTITY:
+        return decode_boxed_text(r, w->bytes, out);
+    default:
+        return decode_json(r, w->bytes, out);
+    }
+}
+
+/* The list of texts in an ExtraValue. */
+static bool decode_strings(struct decoder *r, const struct api_field *f,
+                           struct str message, struct doc *out)
+{
+    struct wire_field w;
+    bool bad;
+    *out = doc_make_list();
+    while (wire_next(&message, &w, &bad)) {
+        struct doc item;
+        if (w.number != 1)
+            continue;
+        if (!decode_value(r, f, &w, &item))
+            return false;
+        doc_append(r->a, out, item);
+    }
+    return bad ? broken(r, f->name) : true;
+}
+
+static bool decode_entry(struct decoder *r, const struct api_field *f, struct str message,
+                         struct doc *map)
+{
+    struct wire_field w;
+    struct str key = STR("");
+    struct doc value = doc_make_string(r->a, STR(""));
+    bool bad, ok = true;
+    while (ok && wire_next(&message, &w, &bad)) {
+        if (w.number == 1)
+            key = w.bytes;
+        else if (w.number == 2 && f->container == API_MAP_OF_LISTS)
+            ok = decode_strings(r, f, w.bytes, &value);
+        else if (w.number == 2)
+            ok = decode_value(r, f, &w, &value);
+    }
+    if (!ok || bad)
+        return ok ? broken(r, f->name) : false;
+    doc_set_str(r->a, map, arena_str(r->a, key), value);
+    return true;
+}
+
+static const struct api_field *field_numbered(const struct api_type *t,
+                                              const uint8_t *outer, uint32_t number)
+{
+    for (uint16_t i = 0; i < t->nnumbered; i++) {
+        const struct api_field *f = &t->fields[t->by_number[i]];
+        if (f->number == number && memcmp(f->outer, outer, OUTER_LEVELS) == 0)
+            return f;
+    }
+    return NULL;
+}
+
+/* Whether the message embeds one of that number; inner is where that one's fields stand.
+ */
+static bool embeds(const struct api_type *t, const uint8_t *outer, int level,
+                   uint32_t number, uint8_t *inner)
+{
+    if (level >= OUTER_LEVELS || number > UINT8_MAX)
+        return false;
+    memcpy(inner, outer, OUTER_LEVELS);
+    inner[level] = (uint8_t)number;
+    for (uint16_t i = 0; i < t->nnumbered; i++)
+        if (memcmp(t->fields[t->by_number[i]].outer, inner, (size_t)level + 1) == 0)
+            return true;
+    return false;
+}
+
+static struct doc *member_made(struct decoder *r, struct doc *map,
+                               const struct api_field *f, struct doc fresh)
+{
+    struct doc *have = (struct doc *)doc_get(map, f->name);
+    return have ? have : doc_set(r->a, map, f->name, fresh);
+}
+
+static bool decode_field(struct decoder *r, const struct api_field *f,
+                         const struct wire_field *w, struct doc *out)
+{
+    struct doc value;
+    if (f->container == API_MAP || f->container == API_MAP_OF_LISTS)
+        return decode_entry(r, f, w->bytes, member_made(r, out, f, doc_make_map()));
+    if (!decode_value(r, f, w, &value))
+        return false;
+    if (f->container == API_LIST)
+        doc_append(r->a, member_made(r, out, f, doc_make_list()), value);
+    else
+        doc_set(r->a, out, f->name, value);
+    return true;
+}
+
+static bool decode_fields(struct decoder *r, const struct api_type *t,
+                          const uint8_t *outer, int level, struct str bytes,
+                          struct doc *out)
+{
+    struct wire_field w;
+    bool bad;
+    while (wire_next(&bytes, &w, &bad)) {
+        const struct api_field *f = field_numbered(t, outer, w.number);
+        uint8_t inner[OUTER_LEVELS];
+        if (!f && w.type == WIRE_BYTES && embeds(t, outer, level, w.number, inner)) {
+            if (!decode_fields(r, t, inner, level + 1, w.bytes, out))
+                return false;
+        } else if (f && !decode_field(r, f, &w, out)) {
+            return false;
+        }
+    }
+    return bad ? broken(r, t->name) : true;
+}
+
+/* ---- as Go prints it ---- */
+
+static bool is_zero(const struct api_field *f, const struct doc *d)
+{
+    int64_t v;
+    switch (d->type) {
+    case DOC_NULL:
+        return true;
+    case DOC_BOOL:
+        return !d->b;
+    case DOC_NUMBER:
+        return doc_int64(d, &v) && v == 0 && f->form != API_INT_OR_STRING;
+    case DOC_STRING:
+        return d->n == 0;
+    default:
+        return d->n == 0 && f->container != API_ONE;
+    }
+}
+
+static bool prints(const struct api_field *f, const struct doc *d)
+{
+    if (!d)
+        return false;
+    if (f->container != API_ONE || !(f->flags & API_POINTER))
+        return !(f->flags & API_OMIT) || !is_zero(f, d);
+    return d->type != DOC_NULL || !(f->flags & API_OMIT);
+}
+
+static bool absent_value(struct decoder *r, const struct api_field *f, struct doc *out)
+{
+    bool omits = f->flags & API_OMIT;
+    if (f->container == API_LIST && strcmp(f->name, "items") == 0) {
+        *out = doc_make_list(); /* lists of objects are never null */
+        return !omits;
+    }
+    if (f->container != API_ONE || f->flags & API_POINTER) {
+        *out = doc_make_null();
+        return !omits;
+    }
+    switch (f->form) {
+    case API_STRUCT:
+        return f->type->form == API_STRUCT && decode_struct(r, f->type, STR(""), out);
+    case API_STRING:
+        *out = doc_make_string(r->a, STR(""));
+        break;
+    case API_BOOL:
+        *out = doc_make_bool(false);
+        break;
+    case API_INT32:
+    case API_INT64:
+        *out = doc_make_int(r->a, 0);
+        break;
+    case API_QUANTITY:
+        *out = doc_make_string(r->a, STR("0"));
+        break;
+    default:
+        *out = doc_make_null();
+    }
+    return !omits;
+}
+
+/* Leaves out what Go leaves out, adds what it always prints. */
+static void settle(struct decoder *r, const struct api_type *t, struct doc *d)
+{
+    for (uint16_t i = 0; i < t->nfields; i++) {
+        const struct api_field *f = &t->fields[i];
+        const struct doc *have = doc_get(d, f->name);
+        struct doc value;
+        if (!f->number)
+            continue;
+        if (have && !prints(f, have))
+            doc_remove(d, str_from(f->name));
+        else if (!have && absent_value(r, f, &value))
+            doc_set(r->a, d, f->name, value);
+    }
+}
+
+static bool decode_struct(struct decoder *r, const struct api_type *t, struct str bytes,
+                          struct doc *out)
+{
+    if (++r->depth > API_PROTO_MAX_DEPTH)
+        return broken(r, "too deep");
+    struct doc d = doc_make_map();
+    static const uint8_t none[OUTER_LEVELS] = {0};
+    if (!decode_fields(r, t, none, 0, bytes, &d))
+        return false;
+    settle(r, t, &d);
+    r->depth--;
+    *out = d;
+    return true;
+}
+
+bool api_proto_decode_message(const struct api_type *t, struct str bytes, struct arena *a,
+                              struct doc *out, struct err *e)
+{
+    struct decoder r = {.a = a, .e = e};
+    return decode_struct(&r, t, bytes, out);
+}
+
+bool api_proto_is(struct str bytes)
+{
+    return str_starts(bytes, MAGIC);
+}
+
+struct envelope {
+    struct str version, kind, raw;
+};
+
+static bool open_envelope(struct decoder *r, struct str bytes, struct envelope *out)
+{
+    struct wire_field f, m;
+    bool bad, bad_meta = false;
+    if (!api_proto_is(bytes))
+        return broken(r, "it does not begin with k8s");
+    bytes = str_sub(bytes, MAGIC.n, SIZE_MAX);
+    while (wire_next(&bytes, &f, &bad)) {
+        if (f.number == 2)
+            out->raw = f.bytes;
+        if (f.number != 1)
+            continue;
+        while (wire_next(&f.bytes, &m, &bad_meta))
+            *(m.number == 1 ? &out->version : &out->kind) = m.bytes;
+    }
+    return bad || bad_meta ? broken(r, "its envelope") : true;
+}
+
+bool api_proto_decode(struct str bytes, struct arena *a, struct doc *out, struct err *e)
+{
+    struct decoder r = {.a = a, .e = e};
+    struct envelope x = {0};
+    struct doc d;
+    if (!open_envelope(&r, bytes, &x))
+        return false;
+    const struct api_type *t = api_type_of_object(x.version, x.kind);
+    if (!t)
+        return err_set(e, ERR_UNSUPPORTED, "no protobuf for kind \"%.*s\" of \"%.*s\"",
+                       STR_ARG(x.kind), STR_ARG(x.version));
+    if (!decode_struct(&r, t, x.raw, &d))
+        return false;
+    if (x.kind.n)
+        doc_set(a, &d, "kind", doc_make_string(a, x.kind));
+    if (x.version.n)
+        doc_set(a, &d, "apiVersion", doc_make_string(a, x.version));
+    *out = d;
+    return true;
+}
+
+bool api_proto_decode_event(struct str bytes, size_t *used, struct str *type,
+                            struct arena *a, struct doc *object, struct err *e)
+{
+    struct decoder r = {.a = a, .e = e};
+    struct wire_field f, raw = {0};
+    size_t n = 0;
+    bool bad;
+    *used = 0;
+    for (size_t i = 0; i < 4 && i < bytes.n; i++)
+        n = n << 8 | (uint8_t)bytes.p[i];
+    if (bytes.n < 4 || bytes.n - 4 < n)
+        return true;
+    struct str message = str_sub(bytes, 4, 4 + n);
+    while (wire_next(&message, &f, &bad)) {
+        if (f.number == 1)
+            *type = arena_str(a, f.bytes);
+        else if (f.number == 2 && !unbox(&r, f.bytes, &raw))
+            return false;
+    }
+    if (bad)
+        return broken(&r, "a watch event");
+    *used = 4 + n;
+    return api_proto_decode(raw.bytes, a, object, e);
+}
