@@ -362,6 +362,8 @@ class Cel(Mode):
                 kind = self.defect(question["expression"], theirs) or field
                 if field == "attribute" and self.same_items(mine, yours):
                     kind = "order of a map"
+                if ours.get("error", "").startswith("insert failed: key ["):
+                    kind = "list as a key"
                 yield kind, f"{device}: upstream {theirs}, dray {ours}"
                 return
         if "cost" in theirs and theirs["cost"] != ours.get("cost"):
