@@ -37,6 +37,7 @@ type celResult struct {
 	Attribute any       `json:"attribute,omitempty"`
 	Error     string    `json:"error,omitempty"`
 	Cost      *cost     `json:"cost,omitempty"`
+	NS        float64   `json:"ns,omitempty"` // binding and evaluation
 }
 
 type celAnswer struct {
@@ -181,8 +182,15 @@ func answerCEL(s *settings, line []byte) (any, error) {
 	if err := a.estimate(&c, q.Mode); err != nil {
 		return nil, err
 	}
+	ask := func(d device) celResult {
+		r := c.run(q.Mode, d)
+		if s.repeat > 0 {
+			r.NS = median(s.repeat, func() { c.run(q.Mode, d) })
+		}
+		return r
+	}
 	if q.Device != nil {
-		r := c.run(q.Mode, *q.Device)
+		r := ask(*q.Device)
 		a.Result = &r
 	}
 	devices := q.Devices
@@ -193,7 +201,7 @@ func answerCEL(s *settings, line []byte) (any, error) {
 		a.Results = map[string]celResult{}
 	}
 	for name, d := range devices {
-		a.Results[name] = c.run(q.Mode, d)
+		a.Results[name] = ask(d)
 	}
 	return a, nil
 }
