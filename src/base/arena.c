@@ -59,15 +59,13 @@ void arena_reset(struct arena *a)
     free_chunks(a->chunks);
     keep->older = NULL;
     a->chunks = keep;
+    a->size = keep->size;
     use_chunk(a, keep);
 }
 
 size_t arena_size(const struct arena *a)
 {
-    size_t total = 0;
-    for (const struct arena_chunk *c = a->chunks; c; c = c->older)
-        total += c->size;
-    return total;
+    return a->size;
 }
 
 static struct arena_chunk *chunk_new(struct arena *a, size_t size)
@@ -76,6 +74,7 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t size)
     c->size = size;
     c->older = a->chunks;
     a->chunks = c;
+    a->size += size;
     return c;
 }
 

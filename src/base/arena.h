@@ -38,6 +38,7 @@ struct arena {
     char *next, *end;
     struct arena_chunk *chunks; /* newest first */
     size_t chunk_size;          /* of the next chunk */
+    size_t size;                /* of all chunks */
 };
 
 void arena_init(struct arena *a);

@@ -73,6 +73,12 @@ struct cel_run {
     struct arena arena;
     uint64_t cost;       /* of the last evaluation */
     uint64_t cost_limit; /* 0: none */
+    /* Costs do not bound everything: joining lists is cheap however long they are, and so
+     * is comparing lists of lists that share their items. More than so many bytes or
+     * comparisons end an evaluation as too much cost does. 0: 64 MiB, 16 million. */
+    size_t memory_limit;
+    uint64_t work_limit;
+    uint64_t work; /* comparisons so far */
     /* Polled every 100 iterations of comprehensions; true interrupts. May be NULL. */
     bool (*cancelled)(void *ctx);
     void *cancel_ctx;

@@ -24,6 +24,7 @@ void cel_run_reset(struct cel_run *run)
 }
 
 enum { LOCALS_ON_STACK = 8 };
+enum { MEMORY_LIMIT = 64 << 20 };
 
 static struct cel_value execute(const struct cel_program *p, struct cel_frame *f)
 {
@@ -41,10 +42,15 @@ struct cel_value cel_eval(const struct cel_program *p, const void *const *activa
         .run = run,
         .activations = activations,
         .limit = run->cost_limit ? run->cost_limit : UINT64_MAX,
+        .memory_end =
+            run->arena.size + (run->memory_limit ? run->memory_limit : MEMORY_LIMIT),
     };
     run->interrupted = false;
+    run->work = 0;
     struct cel_value v = p->nlocals ? execute(p, &f) : cel_exec(p->root, &f);
     run->cost = f.cost;
+    if (run->work > 0 && !cel_work(run)) /* a function may have passed over the error */
+        return cel_too_much_work();
     return v;
 }
 
@@ -53,6 +59,13 @@ struct cel_value cel_over_budget(struct cel_frame *f)
     static const struct cel_error e = {
         .text = {"operation cancelled: actual cost limit exceeded", 47}};
     (void)f;
+    return (struct cel_value){.kind = CEL_ERROR, .aux = CEL_ERROR_FATAL, .error = &e};
+}
+
+struct cel_value cel_over_memory(void)
+{
+    static const struct cel_error e = {
+        .text = {"operation cancelled: memory limit exceeded", 42}};
     return (struct cel_value){.kind = CEL_ERROR, .aux = CEL_ERROR_FATAL, .error = &e};
 }
 

@@ -22,7 +22,7 @@ static __attribute__((noinline)) struct cel_value slow(const struct cel_node *n,
         v = a.kind == CEL_ERROR ? a : b;
     else
         v = n->op2.fn(f->run, args, 2);
-    return cel_charge(f, n->op2.cost ? n->op2.cost(args, 2, v) : 1, v);
+    return cel_charge_made(f, n->op2.cost ? n->op2.cost(args, 2, v) : 1, v);
 }
 
 /* ---- Equality ---- */
@@ -302,7 +302,7 @@ static struct cel_value call(const struct cel_call *c, struct cel_frame *f,
         return v;
     if (v.kind == CEL_UNSET)
         v = dispatch(c, f, args);
-    return cel_charge(f, c->cost ? c->cost(args, c->nargs, v) : 1, v);
+    return cel_charge_made(f, c->cost ? c->cost(args, c->nargs, v) : 1, v);
 }
 
 struct cel_value cel_code_call(const struct cel_node *n, struct cel_frame *f)
@@ -337,5 +337,5 @@ struct cel_value cel_code_regex(const struct cel_node *n, struct cel_frame *f)
         return v;
     if (v.kind == CEL_UNSET)
         v = apply_regex(&n->call, f, args);
-    return cel_charge(f, n->call.cost ? n->call.cost(args, n->call.nargs, v) : 1, v);
+    return cel_charge_made(f, n->call.cost ? n->call.cost(args, n->call.nargs, v) : 1, v);
 }

@@ -74,7 +74,11 @@ uint64_t cel_cost_scan_twice(const struct cel_value *args, unsigned n,
     return n > 0 ? cel_cost_string(2 * cel_cost_size(args[0])) : 1;
 }
 
-static uint64_t traversal(struct cel_value v)
+enum { TRAVERSAL_MAX = 16 << 20 };
+
+/* left: containers that may still be entered; lists may share their items many times
+ * over, and a walk that long costs too much in any case. */
+static uint64_t traversal(struct cel_value v, uint32_t *left)
 {
     uint64_t sum = 0;
     switch (v.kind) {
@@ -82,12 +86,19 @@ static uint64_t traversal(struct cel_value v)
     case CEL_BYTES:
         return (uint64_t)(v.len * 0.1);
     case CEL_LIST:
-        for (uint32_t i = 0; i < v.len; i++)
-            sum += traversal(v.items[i]);
+        if (*left == 0)
+            return TRAVERSAL_MAX;
+        --*left;
+        for (uint32_t i = 0; i < v.len && sum < TRAVERSAL_MAX; i++)
+            sum += traversal(v.items[i], left);
         return sum;
     case CEL_MAP:
-        for (uint32_t i = 0; i < v.map->n; i++)
-            sum += traversal(v.map->entries[i].key) + traversal(v.map->entries[i].value);
+        if (*left == 0)
+            return TRAVERSAL_MAX;
+        --*left;
+        for (uint32_t i = 0; i < v.map->n && sum < TRAVERSAL_MAX; i++)
+            sum += traversal(v.map->entries[i].key, left) +
+                   traversal(v.map->entries[i].value, left);
         return sum;
     default:
         return 1;
@@ -97,7 +108,8 @@ static uint64_t traversal(struct cel_value v)
 uint64_t cel_cost_traverse(const struct cel_value *args, unsigned n,
                            struct cel_value result)
 {
-    return n > 0 ? traversal(args[0]) : 0;
+    uint32_t left = TRAVERSAL_MAX;
+    return n > 0 ? traversal(args[0], &left) : 0;
 }
 
 uint64_t cel_cost_match(const struct cel_value *args, unsigned n, struct cel_value result)

@@ -27,7 +27,7 @@ struct cel_regex;
     CEL_ROW(id_, name_, false, type_, since_, fn_)
 
 /* Longest text a function makes; more is an error. */
-enum { CEL_TEXT_MAX = 1 << 28 };
+enum { CEL_TEXT_MAX = 1 << 24, CEL_LIST_MAX = 1 << 21 };
 
 /* Moves a text into the run's arena: a string, or an error if it is too long. */
 struct cel_value cel_lib_text(struct cel_run *run, struct strbuf *b);

@@ -25,16 +25,24 @@ static struct cel_value slice(struct cel_run *run, const struct cel_value *a, un
 
 /* ---- flatten ---- */
 
+/* Stops when there is too much: lists may share their items many times over. */
 static void flatten_into(struct cel_run *run, struct cel_list_builder *b,
                          struct cel_value list, int64_t depth)
 {
-    for (uint32_t i = 0; i < list.len; i++) {
+    if (!cel_work(run))
+        return;
+    for (uint32_t i = 0; i < list.len && b->n <= CEL_LIST_MAX; i++) {
         struct cel_value item = list.items[i];
         if (item.kind == CEL_LIST && depth > 0)
             flatten_into(run, b, item, depth - 1);
         else
             cel_list_push(run, b, item);
     }
+}
+
+static struct cel_value flat(struct cel_run *run, const struct cel_list_builder *b)
+{
+    return b->n > CEL_LIST_MAX ? cel_errorf(run, "list is too long") : cel_list_done(b);
 }
 
 static struct cel_value flatten(struct cel_run *run, const struct cel_value *a,
@@ -44,7 +52,7 @@ static struct cel_value flatten(struct cel_run *run, const struct cel_value *a,
     if (a[0].kind != CEL_LIST)
         return cel_errorf(run, "no such overload: %s.flatten()", cel_kind_name(a[0]));
     flatten_into(run, &b, a[0], 1);
-    return cel_list_done(&b);
+    return flat(run, &b);
 }
 
 static struct cel_value flatten_depth(struct cel_run *run, const struct cel_value *a,
@@ -57,7 +65,7 @@ static struct cel_value flatten_depth(struct cel_run *run, const struct cel_valu
     if (a[1].i < 0)
         return CEL_ERROR_CONST("level must be non-negative");
     flatten_into(run, &b, a[0], a[1].i);
-    return cel_list_done(&b);
+    return flat(run, &b);
 }
 
 /* ---- range, reverse, distinct ---- */

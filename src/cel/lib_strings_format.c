@@ -448,16 +448,16 @@ static int by_key(const void *a, const void *b)
 typedef bool put_fn(struct cel_run *run, struct cel_value v, struct strbuf *out,
                     struct strbuf *error);
 
-/* The entries with their keys as text, sorted by it; NULL on failure. */
+/* The entries with their keys as text, sorted by it, in a; NULL on failure. */
 static struct map_text *sorted_entries(struct cel_run *run, const struct cel_map *m,
-                                       put_fn *put_key, struct strbuf *error)
+                                       put_fn *put_key, struct arena *a,
+                                       struct strbuf *error)
 {
-    struct map_text *t = ARENA_ARRAY(&run->arena, struct map_text, m->n + 1);
+    struct map_text *t = ARENA_ARRAY(a, struct map_text, m->n + 1);
     for (uint32_t i = 0; i < m->n; i++) {
         struct strbuf key = STRBUF_INIT;
         bool ok = put_key(run, m->entries[i].key, &key, error);
-        t[i] = (struct map_text){arena_str(&run->arena, strbuf_str(&key)),
-                                 m->entries[i].value, i};
+        t[i] = (struct map_text){arena_str(a, strbuf_str(&key)), m->entries[i].value, i};
         strbuf_release(&key);
         if (!ok)
             return NULL;
@@ -476,7 +476,7 @@ static bool put_list(struct cel_run *run, struct cel_value v,
                      struct strbuf *error)
 {
     strbuf_addc(out, '[');
-    for (uint32_t i = 0; i < v.len; i++) {
+    for (uint32_t i = 0; i < v.len && out->n <= CEL_TEXT_MAX; i++) {
         if (i > 0)
             strbuf_adds(out, ", ");
         if (!style->item(run, v.items[i], out, error))
@@ -486,15 +486,12 @@ static bool put_list(struct cel_run *run, struct cel_value v,
     return true;
 }
 
-static bool put_map(struct cel_run *run, const struct cel_map *m,
-                    const struct aggregate_style *style, struct strbuf *out,
-                    struct strbuf *error)
+static bool put_entries(struct cel_run *run, const struct map_text *t, uint32_t n,
+                        const struct aggregate_style *style, struct strbuf *out,
+                        struct strbuf *error)
 {
-    const struct map_text *t = sorted_entries(run, m, style->key, error);
-    if (!t)
-        return false;
     strbuf_addc(out, '{');
-    for (uint32_t i = 0; i < m->n; i++) {
+    for (uint32_t i = 0; i < n && out->n <= CEL_TEXT_MAX; i++) {
         if (i > 0)
             strbuf_adds(out, ", ");
         strbuf_addstr(out, t[i].key);
@@ -504,6 +501,18 @@ static bool put_map(struct cel_run *run, const struct cel_map *m,
     }
     strbuf_addc(out, '}');
     return true;
+}
+
+static bool put_map(struct cel_run *run, const struct cel_map *m,
+                    const struct aggregate_style *style, struct strbuf *out,
+                    struct strbuf *error)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    const struct map_text *t = sorted_entries(run, m, style->key, &scratch, error);
+    bool ok = t && put_entries(run, t, m->n, style, out, error);
+    arena_fini(&scratch);
+    return ok;
 }
 
 /* ---- %s, frozen ---- */

@@ -74,7 +74,7 @@ void *cel_plan_fail(struct planner *pl, const char *fmt, ...)
 
 struct cel_node *cel_plan_folded(struct planner *pl, struct cel_node *n)
 {
-    struct cel_frame f = {.run = &pl->run, .limit = UINT64_MAX};
+    struct cel_frame f = {.run = &pl->run, .limit = UINT64_MAX, .memory_end = SIZE_MAX};
     struct cel_value v = cel_exec(n, &f);
     if (v.kind == CEL_ERROR)
         return cel_plan_fail(pl, "%.*s", STR_ARG(v.error->text));
@@ -372,7 +372,7 @@ static struct cel_node *fold_literal(struct planner *pl, struct cel_node *n,
 {
     if (!pl->fold || !all_const(n->many.items, nitems))
         return n;
-    struct cel_frame f = {.run = &pl->run, .limit = UINT64_MAX};
+    struct cel_frame f = {.run = &pl->run, .limit = UINT64_MAX, .memory_end = SIZE_MAX};
     return cel_plan_const(pl, n->id, cel_exec(n, &f));
 }
 

@@ -29,7 +29,8 @@ struct cel_frame {
     const void *const *activations;
     struct cel_value *locals; /* variables of comprehensions, by number */
     uint64_t cost, limit;
-    uint32_t ticks; /* iterations since the last poll for cancellation */
+    size_t memory_end; /* the arena may not grow beyond */
+    uint32_t ticks;    /* iterations since the last poll for cancellation */
 };
 
 typedef struct cel_value cel_code(const struct cel_node *n, struct cel_frame *f);
@@ -214,6 +215,7 @@ struct cel_program {
 
 /* What an evaluation that ran out of budget or was cancelled returns. */
 struct cel_value cel_over_budget(struct cel_frame *f);
+struct cel_value cel_over_memory(void);
 
 static inline bool cel_is_fatal(struct cel_value v)
 {
@@ -231,6 +233,15 @@ static inline struct cel_value cel_charge(struct cel_frame *f, uint64_t cost,
 {
     f->cost += cost;
     return __builtin_expect(f->cost <= f->limit, 1) ? v : cel_over_budget(f);
+}
+
+/* As cel_charge, after a step that may have made a large value. */
+static inline struct cel_value cel_charge_made(struct cel_frame *f, uint64_t cost,
+                                               struct cel_value v)
+{
+    if (__builtin_expect(f->run->arena.size > f->memory_end, 0))
+        return cel_over_memory();
+    return cel_charge(f, cost, v);
 }
 
 #endif

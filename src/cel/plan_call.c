@@ -296,7 +296,7 @@ static bool is_lasting(const struct planned *c)
 /* The call as a value with the call's price; an error is left to the evaluation. */
 static struct cel_node *priced(struct planner *pl, struct cel_node *call)
 {
-    struct cel_frame f = {.run = &pl->run, .limit = UINT64_MAX};
+    struct cel_frame f = {.run = &pl->run, .limit = UINT64_MAX, .memory_end = SIZE_MAX};
     struct cel_value v = cel_exec(call, &f);
     if (v.kind == CEL_ERROR)
         return call;

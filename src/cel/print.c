@@ -139,11 +139,15 @@ static bool print_common(struct cel_value v, struct strbuf *out)
 
 typedef void print_fn(struct cel_value v, struct strbuf *out);
 
+/* A text of lists and maps that is longer is cut: they may share their items many times
+ * over, and who reads it is a person. */
+enum { PRINT_MAX = 1 << 20 };
+
 static void print_items(struct cel_value v, const char *sep, print_fn *print,
                         struct strbuf *out)
 {
     strbuf_addc(out, '[');
-    for (uint32_t i = 0; i < v.len; i++) {
+    for (uint32_t i = 0; i < v.len && out->n < PRINT_MAX; i++) {
         if (i != 0)
             strbuf_adds(out, sep);
         print(v.items[i], out);
@@ -160,16 +164,19 @@ static int compare_text(const void *a, const void *b)
 static void print_entries(const struct cel_map *m, print_fn *print, struct strbuf *out)
 {
     char **texts = mem_array(m->n + 1, sizeof *texts);
-    for (uint32_t i = 0; i < m->n; i++) {
+    size_t total = 0;
+    uint32_t n = 0;
+    for (; n < m->n && total < PRINT_MAX; n++) {
         struct strbuf b = STRBUF_INIT;
-        print(m->entries[i].key, &b);
+        print(m->entries[n].key, &b);
         strbuf_adds(&b, ": ");
-        print(m->entries[i].value, &b);
-        texts[i] = strbuf_steal(&b);
+        print(m->entries[n].value, &b);
+        total += b.n;
+        texts[n] = strbuf_steal(&b);
     }
-    qsort(texts, m->n, sizeof *texts, compare_text);
+    qsort(texts, n, sizeof *texts, compare_text);
     strbuf_addc(out, '{');
-    for (uint32_t i = 0; i < m->n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         strbuf_adds(out, i ? ", " : "");
         strbuf_adds(out, texts[i]);
         free(texts[i]);

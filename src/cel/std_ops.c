@@ -49,7 +49,7 @@ static struct cel_value add_lists(struct cel_run *run, struct cel_value a,
 {
     if (a.len == 0 || b.len == 0)
         return a.len == 0 ? b : a;
-    if ((uint64_t)a.len + b.len > UINT32_MAX)
+    if ((uint64_t)a.len + b.len > CEL_LIST_MAX)
         return cel_errorf(run, "list is too long");
     struct cel_value *p = arena_alloc(&run->arena, ((size_t)a.len + b.len) * sizeof *p);
     memcpy(p, a.items, a.len * sizeof *p);

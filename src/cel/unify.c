@@ -216,17 +216,22 @@ const struct cel_type *unify_most_general(struct unify *u, const struct cel_type
     return less_specific(u, a, b) ? a : b;
 }
 
-/* False if var occurs in t, so that t cannot stand for it. */
+/* False if var occurs in t, be it as a link of a chain, so that t cannot stand for it: a
+ * variable never leads back to itself. */
 static bool absent(struct unify *u, const struct cel_type *var, const struct cel_type *t)
 {
+    while (t->kind == CEL_T_PARAM) {
+        if (!burn(u) || unify_exact(u, var, t))
+            return false;
+        const struct cel_type *to = binding(u, t);
+        if (!to)
+            return true;
+        t = to;
+    }
     if (!t->var)
         return true;
-    if (!burn(u) || unify_exact(u, var, t))
+    if (!burn(u))
         return false;
-    if (t->kind == CEL_T_PARAM) {
-        const struct cel_type *to = follow(u, t);
-        return to == t || absent(u, var, to);
-    }
     for (unsigned i = 0; i < t->nparams; i++)
         if (!absent(u, var, t->params[i]))
             return false;

@@ -246,6 +246,20 @@ static bool equal_timestamps(struct cel_value a, struct cel_value b)
     return a.i == b.i && a.len == b.len;
 }
 
+enum { WORK_LIMIT = 16 << 20 };
+
+bool cel_work(struct cel_run *run)
+{
+    return !run || ++run->work <= (run->work_limit ? run->work_limit : WORK_LIMIT);
+}
+
+struct cel_value cel_too_much_work(void)
+{
+    static const struct cel_error e = {
+        .text = {"operation cancelled: too many comparisons", 41}};
+    return (struct cel_value){.kind = CEL_ERROR, .aux = CEL_ERROR_FATAL, .error = &e};
+}
+
 /* Values of one kind. */
 static struct cel_value equal_same(struct cel_run *run, struct cel_value a,
                                    struct cel_value b)
@@ -259,9 +273,9 @@ static struct cel_value equal_same(struct cel_run *run, struct cel_value a,
     case CEL_TIMESTAMP:
         return cel_bool(equal_timestamps(a, b));
     case CEL_LIST:
-        return equal_lists(run, a, b);
+        return cel_work(run) ? equal_lists(run, a, b) : cel_too_much_work();
     case CEL_MAP:
-        return equal_maps(run, a.map, b.map);
+        return cel_work(run) ? equal_maps(run, a.map, b.map) : cel_too_much_work();
     case CEL_TYPE: /* type-erased: list(int) == list(string) */
         return cel_bool(strcmp(cel_type_name(a.type), cel_type_name(b.type)) == 0);
     case CEL_OPTIONAL:

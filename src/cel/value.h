@@ -253,6 +253,11 @@ struct cel_value cel_no_key(struct cel_run *run,
         (struct cel_value){.kind = CEL_ERROR, .error = &error_};                         \
     })
 
+/* Counts a step that has no price of its own, such as the comparison of two lists; false
+ * when there were too many (cel_run.work_limit), and then the evaluation fails. */
+bool cel_work(struct cel_run *run);
+struct cel_value cel_too_much_work(void);
+
 /* CEL's ==: bool, or an error where Kubernetes' opaque types refuse another type. */
 struct cel_value cel_equal(struct cel_run *run, struct cel_value a, struct cel_value b);
 /* Ordering of two values that have one: int -1, 0, 1, or an error value. */
