@@ -36,7 +36,8 @@ static void tell_apart(struct view_slice *s, struct strmap *seen, struct arena *
         return;
     size_t more = (size_t)++entry->value.u;
     char *name = arena_alloc(a, s->meta.name.n + more);
-    memcpy(name, s->meta.name.p, s->meta.name.n);
+    if (s->meta.name.n)
+        memcpy(name, s->meta.name.p, s->meta.name.n);
     memset(name + s->meta.name.n, 1, more);
     s->meta.name = (struct str){name, s->meta.name.n + more};
 }
