@@ -139,9 +139,46 @@ static struct str advise_missing(const struct advising *x)
     return STR("");
 }
 
+struct expressions {
+    VEC(struct str) list;
+};
+
+static void add_selectors(struct expressions *x, const struct view_selector *v,
+                          uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(&x->list, v[i].expression);
+}
+
+static void add_claim(const struct advising *x, struct expressions *out,
+                      const struct view_claim *claim)
+{
+    for (uint32_t r = 0; r < claim->nrequests; r++)
+        for (uint32_t k = 0; k < claim->requests[r].nalternatives; k++) {
+            const struct view_alternative *v = &claim->requests[r].alternatives[k];
+            const struct view_class *class = cluster_class(x->c, v->class_name);
+            if (class)
+                add_selectors(out, class->selectors, class->nselectors);
+            add_selectors(out, v->selectors, v->nselectors);
+        }
+}
+
 static struct str advise_runtime(const struct advising *x)
 {
-    return hint_for_runtime(x->pod->error, x->a);
+    struct expressions all = {0};
+    for (uint32_t i = 0; i < x->pod->nclaims; i++)
+        add_claim(x, &all, x->pod->claims[i]->view);
+    struct str text =
+        hint_for_runtime(x->pod->error, all.list.v, (uint32_t)all.list.n, x->a);
+    vec_release(&all.list);
+    return text;
+}
+
+static struct str advise_limit(const struct advising *x)
+{
+    if (str_find(x->pod->error, STR("exceeds the claim limit")) == SIZE_MAX)
+        return STR("");
+    return STR("ask for fewer devices, or spread them over several claims of the pod");
 }
 
 /* ---- filters ---- */
@@ -475,7 +512,7 @@ static struct str advise_anything(const struct advising *x)
 typedef struct str advise_fn(const struct advising *x);
 
 static advise_fn *const FOR_ERRORS[] = {advise_class, advise_missing, advise_runtime,
-                                        NULL};
+                                        advise_limit, NULL};
 static advise_fn *const FOR_REASONS[] = {
     advise_nodes,     advise_filters,      advise_tied,   advise_budget,
     advise_selectors, advise_device_taint, advise_in_use, advise_constraint,

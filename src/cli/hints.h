@@ -27,8 +27,10 @@ struct str hint_for_cel(struct cluster *c, struct str expression, struct str mes
                         struct arena *a);
 /* An expression that compiles and hardly means what it says. */
 struct str hint_for_accepted(struct cluster *c, struct str expression, struct arena *a);
-/* An error of a selector on a device ("no such key: model"). */
-struct str hint_for_runtime(struct str error, struct arena *a);
+/* An error of a selector on a device ("no such key: model"); of the n expressions it is
+ * one that reads that key. */
+struct str hint_for_runtime(struct str error, const struct str *expressions, uint32_t n,
+                            struct arena *a);
 
 /* The name nearest to one that is not there. */
 struct hint_nearest {

@@ -428,24 +428,48 @@ struct str hint_for_accepted(struct cluster *c, struct str expression, struct ar
     return STR("");
 }
 
-struct str hint_for_runtime(struct str error, struct arena *a)
+/* "no such key: mode. consider using ..." */
+static struct str missing_key(struct str error)
 {
     static const char KEY[] = "no such key: ";
     size_t at = str_find(error, str_from(KEY));
     if (at == SIZE_MAX)
+        return STR_NONE;
+    struct str rest = str_sub(error, at + strlen(KEY), SIZE_MAX);
+    size_t end = 0;
+    while (end < rest.n && rest.p[end] != ' ' && rest.p[end] != '\n')
+        end++;
+    while (end > 0 && (rest.p[end - 1] == '.' || rest.p[end - 1] == ','))
+        end--;
+    return str_sub(rest, 0, end);
+}
+
+static bool reads(struct str expression, struct str key, struct str *path,
+                  struct arena *a)
+{
+    struct tokens t;
+    struct tokens_path p;
+    tokens_read(&t, expression, a);
+    for (uint32_t from = 0; tokens_path(&t, from, &p, a); from = p.end)
+        if (str_eq(p.name, key)) {
+            *path = tokens_span(&t, p.first, p.end);
+            return true;
+        }
+    return false;
+}
+
+struct str hint_for_runtime(struct str error, const struct str *expressions, uint32_t n,
+                            struct arena *a)
+{
+    struct str key = missing_key(error), path;
+    for (uint32_t i = 0; key.n && i < n; i++)
+        if (reads(expressions[i], key, &path, a))
+            return arena_printf(
+                a, "not every device has %.*s; guard it: has(%.*s) && %.*s ...",
+                STR_ARG(key), STR_ARG(path), STR_ARG(path));
+    if (key.n == 0)
         return STR("");
-    size_t from = at + strlen(KEY), to = from;
-    while (to < error.n && error.p[to] != ' ' && error.p[to] != ',' &&
-           error.p[to] != '\n')
-        to++;
-    struct str key = str_sub(error, from, to);
-    if (str_find_byte(key, '.', 0) != SIZE_MAX)
-        return arena_printf(a,
-                            "not every device has values of domain %.*s: guard with "
-                            "\"%.*s\" in device.attributes && ...",
-                            STR_ARG(key), STR_ARG(key));
-    return arena_printf(a,
-                        "not every device has %.*s: guard with has(device.attributes[...]"
-                        ".%.*s) && ..., or ask for device.driver first",
-                        STR_ARG(key), STR_ARG(key));
+    return arena_printf(
+        a, "not every device has %.*s: guard it, or ask for device.driver first",
+        STR_ARG(key));
 }

@@ -37,9 +37,10 @@ struct placer {
     struct alloc_options alloc_opts;
     struct sched_node *nodes;
     struct strmap shapes;
-    struct arena scratch; /* of one node */
-    uint32_t shares;      /* made so far */
-    uint32_t first, end;  /* the nodes to look at */
+    struct strmap daemons; /* DaemonSet -> struct why of its pods without a place */
+    struct arena scratch;  /* of one node */
+    uint32_t shares;       /* made so far */
+    uint32_t first, end;   /* the nodes to look at */
 };
 
 struct choice {
@@ -115,6 +116,13 @@ static void plan_add(struct plan *plan, const struct work_claim *claim)
     plan->views[plan->n++] = claim->view;
 }
 
+static struct alloc_plan *plan_alloc(struct placer *p, const struct plan *plan)
+{
+    struct alloc_plan *alloc = alloc_plan_new(p->inv, plan->views, plan->n);
+    vec_push(&p->out->plans, alloc);
+    return alloc;
+}
+
 static struct plan *plan_for(struct placer *p, struct shape *s,
                              const struct placed_pod *pod, const struct view_node *node)
 {
@@ -131,7 +139,7 @@ static struct plan *plan_for(struct placer *p, struct shape *s,
     if (plan.names.n && !pod->has_extended)
         plan_add(&plan, work_claim_extended(&p->out->claims, &pod->pod, &plan.names));
     if (plan.n)
-        plan.alloc = alloc_plan_new(p->inv, plan.views, plan.n);
+        plan.alloc = plan_alloc(p, &plan);
     vec_push(&s->plans, plan);
     return &s->plans.v[s->plans.n - 1];
 }
@@ -336,16 +344,32 @@ static void explain_node(struct placer *p, struct shape *s, const struct placed_
     why_add_outcome(w, &outcome, plan->claims, node);
 }
 
+/* Pods of one DaemonSet, each bound to its node, are told together. */
+static struct why *why_for(struct placer *p, const struct placed_pod *pod)
+{
+    bool made = true;
+    struct strmap_entry *e = NULL;
+    if (pod->pod.pinned != WAITING_ANYWHERE) {
+        const struct view_meta *m = &pod->pod.workload->meta;
+        e = strmap_put(&p->daemons, cluster_key(p->c, m->namespace, m->name), &made);
+    }
+    struct why *w = made ? ARENA_NEW(&p->c->arena, struct why) : e->value.ptr;
+    if (e)
+        e->value.ptr = w;
+    if (made)
+        vec_push(&p->out->whys, w);
+    return w;
+}
+
 static struct why *explain(struct placer *p, struct shape *s,
                            const struct placed_pod *pod)
 {
-    struct why *w = ARENA_NEW(&p->c->arena, struct why);
+    struct why *w = why_for(p, pod);
     uint32_t from, to;
     node_range(p, pod, &from, &to);
     w->has_claims = pod->nclaims || s->extended.n;
     for (uint32_t i = from; i < to; i++)
         explain_node(p, s, pod, i, w);
-    vec_push(&p->out->whys, w);
     return w;
 }
 
@@ -474,12 +498,10 @@ static void placer_fini(struct placer *p)
     strmap_each(&p->shapes, e)
     {
         struct shape *s = e->value.ptr;
-        for (size_t i = 0; i < s->plans.n; i++)
-            if (s->plans.v[i].alloc)
-                alloc_plan_free(s->plans.v[i].alloc);
         vec_release(&s->plans);
     }
     strmap_release(&p->shapes);
+    strmap_release(&p->daemons);
     arena_fini(&p->scratch);
 }
 
@@ -508,6 +530,9 @@ void placement_fini(struct placement *p)
     for (size_t i = 0; i < p->whys.n; i++)
         why_release(p->whys.v[i]);
     vec_release(&p->whys);
+    for (size_t i = 0; i < p->plans.n; i++)
+        alloc_plan_free(p->plans.v[i]);
+    vec_release(&p->plans);
     vec_release(&p->pods);
     alloc_inventory_free(p->inv);
     work_claims_fini(&p->claims);

@@ -34,6 +34,7 @@ struct placement {
     struct work_claims claims;
     VEC(struct placed_pod) pods;
     VEC(struct why *) whys;
+    VEC(struct alloc_plan *) plans; /* errors and reasons point into them */
     uint32_t unplaced;
     struct alloc_inventory *inv; /* results point into it */
 };

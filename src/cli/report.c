@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include <libsmartcols.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -141,18 +142,33 @@ static void hide_columns(struct table *t, const struct report_opts *opts)
                                    SCOLS_FL_HIDDEN);
 }
 
+/* The library pads the last column. */
+static void print_lines(struct libscols_table *t, FILE *out)
+{
+    char *text;
+    if (scols_print_table_to_string(t, &text) != 0)
+        mem_array(SIZE_MAX, 2); /* aborts */
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n"), used = n;
+        while (used > 0 && line[used - 1] == ' ')
+            used--;
+        fprintf(out, "%.*s\n", (int)used, line);
+        line += n + (line[n] == '\n');
+    }
+    free(text);
+}
+
 void report_table(const struct placement *p, const struct report_opts *opts, FILE *out)
 {
     struct table t = {.t = scols_new_table()};
     arena_init(&t.a);
-    scols_table_set_stream(t.t, out);
     for (int i = 0; i < COL_COUNT; i++)
         if (scols_table_new_column(t.t, HEADS[i], 0, 0) == NULL)
             mem_array(SIZE_MAX, 2); /* aborts */
     for (size_t i = 0; i < p->pods.n; i++)
         add_pod(&t, &p->pods.v[i]);
     hide_columns(&t, opts);
-    scols_print_table(t.t);
+    print_lines(t.t, out);
     scols_unref_table(t.t);
     arena_fini(&t.a);
 }
@@ -186,15 +202,23 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
+/* "gpu-1", or "3 nodes, such as gpu-1". */
+static void print_nodes(struct block *b, uint32_t n, const struct view_node *example)
+{
+    if (n > 1)
+        fprintf(b->out, "  %u nodes, such as %.*s: ", n, STR_ARG(example->meta.name));
+    else
+        fprintf(b->out, "  node %.*s: ", STR_ARG(example->meta.name));
+}
+
 static void print_filters(struct block *b, const struct why *w)
 {
     for (size_t i = 0; i < shown(b, w->filters.n); i++) {
         const struct why_filter *f = &w->filters.v[i];
         struct str text = sched_reason_print(&f->reason, &b->a);
-        fprintf(b->out, "  %u node%s: %.*s%s%.*s", f->nodes, plural(f->nodes),
-                STR_ARG(text), f->nodes > 1 ? ", such as " : ": ",
-                STR_ARG(f->example->meta.name));
-        fputs(f->would_do && w->has_claims ? " (its devices would do)\n" : "\n", b->out);
+        print_nodes(b, f->nodes, f->example);
+        fprintf(b->out, "%.*s%s\n", STR_ARG(text),
+                f->would_do && w->has_claims ? " (its devices would do)" : "");
     }
     print_rest(b, "  ", w->filters.n);
     if (w->elsewhere)
@@ -206,8 +230,8 @@ static void print_errors(struct block *b, const struct why *w)
 {
     for (size_t i = 0; i < shown(b, w->errors.n); i++) {
         const struct why_error *e = &w->errors.v[i];
-        fprintf(b->out, "  %u node%s: %.*s: %.*s\n", e->nodes, plural(e->nodes),
-                STR_ARG(e->text), STR_ARG(e->example->meta.name));
+        print_nodes(b, e->nodes, e->example);
+        fprintf(b->out, "%.*s\n", STR_ARG(e->text));
     }
     print_rest(b, "  ", w->errors.n);
     if (w->gave_up)
@@ -239,17 +263,79 @@ static void print_need(struct block *b, const struct why_need *n)
     fputc('\n', b->out);
 }
 
+static const char *const RULES[ALLOC_RULES] = {
+    [ALLOC_RULE_IN_USE] = "in use",
+    [ALLOC_RULE_BINDING_OFF] = "need binding conditions, which are off",
+    [ALLOC_RULE_CLASS_SELECTOR] = "not of the class",
+    [ALLOC_RULE_SELECTOR] = "not what the request selects",
+    [ALLOC_RULE_NODE] = "not for this node",
+    [ALLOC_RULE_CAPACITY] = "too little capacity",
+    [ALLOC_RULE_NODE_OPERATIONS] = "need a node that leaves operations out",
+    [ALLOC_RULE_COUNTERS_OFF] = "draw on counters, which are off",
+    [ALLOC_RULE_GROUPS] = "of a group that does not go with devices in use",
+    [ALLOC_RULE_COUNTERS] = "share counters with devices in use",
+    [ALLOC_RULE_TAINT] = "tainted",
+    [ALLOC_RULE_CONSTRAINT] = "do not satisfy a constraint",
+    [ALLOC_RULE_TAKEN] = "taken by other requests of the pod",
+    [ALLOC_RULE_POOL_INCOMPLETE] = "in a pool that is incomplete",
+    [ALLOC_RULE_POOL_INVALID] = "in a pool that is invalid",
+    [ALLOC_RULE_POOL_OBSOLETE] = "in a pool that is being replaced",
+    [ALLOC_RULE_UNKNOWN_CONSUMPTION] = "allocated and no longer published",
+};
+
+/* On one line and, unless everything is asked for, no longer than that. */
+static struct str short_text(struct block *b, struct str s)
+{
+    enum { LONGEST = 100 };
+    struct strbuf out = STRBUF_INIT;
+    bool space = false;
+    for (size_t i = 0; i < s.n; i++) {
+        bool blank = s.p[i] == ' ' || s.p[i] == '\n' || s.p[i] == '\t';
+        if (!blank && space && out.n)
+            strbuf_addc(&out, ' ');
+        if (!blank)
+            strbuf_addc(&out, s.p[i]);
+        space = blank;
+    }
+    bool cut = !b->opts->explain && out.n > LONGEST;
+    struct str text = str_sub(strbuf_str(&out), 0, cut ? LONGEST : SIZE_MAX);
+    text = arena_printf(&b->a, "%.*s%s", STR_ARG(text), cut ? "..." : "");
+    strbuf_release(&out);
+    return text;
+}
+
+/* Of one device its name; of several, how many and one of them. */
+static void print_subject(struct block *b, const struct why_devices *d)
+{
+    const struct alloc_reason *r = &d->reason;
+    struct str node = d->example->meta.name;
+    struct str device = r->example ? r->example->name : STR("");
+    if (r->devices == 0 && d->nodes == 1)
+        fprintf(b->out, "    node %.*s: ", STR_ARG(node));
+    else if (r->devices == 0)
+        fprintf(b->out, "    %u nodes, such as %.*s: ", d->nodes, STR_ARG(node));
+    else if (r->devices == 1)
+        fprintf(b->out, "    %.*s%s%.*s: ", STR_ARG(node), device.n ? "/" : "",
+                STR_ARG(device));
+    else
+        fprintf(b->out, "    %u devices on %u node%s, such as %.*s%s%.*s: ", r->devices,
+                d->nodes, plural(d->nodes), STR_ARG(node), device.n ? "/" : "",
+                STR_ARG(device));
+}
+
 static void print_reason(struct block *b, const struct why_devices *d)
 {
     const struct alloc_reason *r = &d->reason;
-    fprintf(b->out, "    %u device%s on %u node%s: %s", r->devices, plural(r->devices),
-            d->nodes, plural(d->nodes), alloc_rule_name(r->rule));
-    if (r->example)
-        fprintf(b->out, "%s%.*s/%.*s", r->devices > 1 ? ", such as " : ": ",
-                STR_ARG(d->example->meta.name), STR_ARG(r->example->name));
-    if (r->detail.n)
-        fprintf(b->out, " (%.*s)", STR_ARG(r->detail));
-    fputc('\n', b->out);
+    struct str text =
+        r->devices ? str_from(RULES[r->rule]) : STR("no choice satisfies a constraint");
+    struct str detail = short_text(b, r->detail);
+    print_subject(b, d);
+    if (str_starts(detail, text)) /* "in use by claim ..." */
+        fprintf(b->out, "%.*s\n", STR_ARG(detail));
+    else if (detail.n)
+        fprintf(b->out, "%.*s (%.*s)\n", STR_ARG(text), STR_ARG(detail));
+    else
+        fprintf(b->out, "%.*s\n", STR_ARG(text));
 }
 
 static bool is_about(const struct why_devices *d, const struct why_need *n)
@@ -258,15 +344,26 @@ static bool is_about(const struct why_devices *d, const struct why_need *n)
            d->reason.alternative == n->need.alternative;
 }
 
+/* Where some devices match, those of other classes are no news. */
+static bool is_news(const struct block *b, const struct why_devices *d,
+                    const struct why_need *n)
+{
+    bool other = d->reason.rule == ALLOC_RULE_CLASS_SELECTOR ||
+                 d->reason.rule == ALLOC_RULE_SELECTOR;
+    return b->opts->explain || !other || n->matching == 0;
+}
+
 static void print_request(struct block *b, const struct why *w, const struct why_need *n)
 {
     size_t rows = 0, printed = 0;
     print_need(b, n);
     for (size_t i = 0; i < w->devices.n; i++)
-        rows += is_about(&w->devices.v[i], n);
-    for (size_t i = 0; i < w->devices.n; i++)
-        if (is_about(&w->devices.v[i], n) && printed++ < shown(b, rows))
-            print_reason(b, &w->devices.v[i]);
+        rows += is_about(&w->devices.v[i], n) && is_news(b, &w->devices.v[i], n);
+    for (size_t i = 0; i < w->devices.n; i++) {
+        const struct why_devices *d = &w->devices.v[i];
+        if (is_about(d, n) && is_news(b, d, n) && printed++ < shown(b, rows))
+            print_reason(b, d);
+    }
     print_rest(b, "    ", rows);
 }
 

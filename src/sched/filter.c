@@ -243,7 +243,9 @@ struct str sched_reason_print(const struct sched_reason *r, struct arena *a)
 bool sched_reason_same(const struct sched_reason *a, const struct sched_reason *b)
 {
     if (a->refusal != b->refusal || a->label != b->label || a->want != b->want ||
-        a->none != b->none)
+        a->none != b->none || !a->have != !b->have)
+        return false;
+    if (a->have && !str_eq(*a->have, *b->have))
         return false;
     return !a->taint || (str_eq(a->taint->key, b->taint->key) &&
                          str_eq(a->taint->value, b->taint->value) &&
