@@ -5,8 +5,9 @@
  * it was written as.
  *
  * Small form: value = i * 10^scale, int64 and -9 <= scale; upstream's "int64Amount".
- * Anything else is a big form (GMP integer, scale -9). Which form a value has is visible
- * to users: quantity_is_int64 and asInteger answer for the small form alone, as upstream
+ * Anything else is a big form, a GMP integer in place of i (scale -9, but 0 for a capped
+ * binary value and as written for a zero). Which form a value has is visible to users:
+ * quantity_as_int64 and CEL's asInteger answer for the small form alone, as upstream
  * does.
  *
  * Ownership: a quantity is immutable and refers only to memory of the arena it was made
@@ -35,7 +36,7 @@ struct quantity {
     const struct quantity_big *big; /* NULL: small form */
     const char *text;               /* canonical text kept from parsing, or NULL */
     uint32_t text_len;
-    int16_t scale; /* power of ten of i */
+    int16_t scale; /* power of ten of i or big */
     uint8_t format;
 };
 
@@ -70,7 +71,8 @@ bool quantity_scaled(const struct quantity *q, int digits, int64_t *out);
 /* As quantity_scaled, but false unless no rounding was needed. */
 bool quantity_scaled_exact(const struct quantity *q, int digits, int64_t *out);
 double quantity_as_double(const struct quantity *q); /* the nearest double */
-/* Upstream's AsApproximateFloat64, digit for digit (CEL's asApproximateFloat). */
+/* Upstream's AsApproximateFloat64, digit for digit (CEL's asApproximateFloat); but zero
+ * is 0 with any exponent, where upstream may give NaN. */
 double quantity_approx_double(const struct quantity *q);
 /* Plain decimal digits, no exponent, no suffix. */
 struct str quantity_exact(const struct quantity *q, struct arena *a);
