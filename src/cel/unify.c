@@ -121,11 +121,11 @@ static const struct cel_type *rebuild(struct unify *u, const struct cel_type *t,
 
 /* The last of a chain of variables that stand for one another; what it stands for, if
  * that is no variable. */
-static const struct cel_type *follow(const struct unify *u, const struct cel_type *t)
+static const struct cel_type *follow(struct unify *u, const struct cel_type *t)
 {
     for (;;) {
         const struct cel_type *to = binding(u, t);
-        if (!to)
+        if (!to || !burn(u))
             return t;
         t = to;
     }

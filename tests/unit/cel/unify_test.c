@@ -98,6 +98,32 @@ static void test_unwind(void **state)
     unify_fini(&u);
 }
 
+/* Variables that stand for one another in turn make no circle. */
+static void test_circles(void **state)
+{
+    struct unify u;
+    unify_init(&u, &arena);
+    const struct cel_type *v[4];
+    for (unsigned i = 0; i < 4; i++)
+        v[i] = unify_var(&u);
+    for (unsigned i = 0; i < 4; i++) {
+        for (unsigned k = 0; k < 4; k++) {
+            assert_true(unify_fits(&u, v[i], v[k]));
+            assert_true(
+                unify_fits(&u, cel_type_list(&arena, v[k]), cel_type_list(&arena, v[i])));
+        }
+    }
+    assert_int_equal(unify_substitute(&u, v[3], false)->kind, CEL_T_PARAM);
+    assert_true(unify_fits(&u, v[2], &cel_type_int));
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned k = 0; k < 4; k++)
+            assert_true(unify_fits(&u, v[i], v[k]));
+    for (unsigned i = 0; i < 4; i++)
+        assert_ptr_equal(unify_settle(&u, v[i]), &cel_type_int);
+    assert_false(u.exhausted);
+    unify_fini(&u);
+}
+
 static void test_general(void **state)
 {
     static const struct {
@@ -163,9 +189,9 @@ static void test_exhaustion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fits),       cmocka_unit_test(test_unwind),
-        cmocka_unit_test(test_general),    cmocka_unit_test(test_settle),
-        cmocka_unit_test(test_exhaustion),
+        cmocka_unit_test(test_fits),    cmocka_unit_test(test_unwind),
+        cmocka_unit_test(test_circles), cmocka_unit_test(test_general),
+        cmocka_unit_test(test_settle),  cmocka_unit_test(test_exhaustion),
     };
     arena_init(&arena);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
