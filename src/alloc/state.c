@@ -164,8 +164,9 @@ const struct consumed *consumed_of(struct solver *s, uint32_t alt, uint32_t devi
     return consumed_make(s, seat->pool, col, profile, i);
 }
 
-static bool take_capacity(struct solver *s, uint32_t seat, uint32_t alt, uint32_t device)
+static bool take_capacity(struct solver *s, uint32_t alt, uint32_t device)
 {
+    uint32_t seat = s->seat_of.v[device / 64];
     const struct device_facts *f = &device_of(s, device)->facts;
     struct share_state *t = share_state(s, seat, device);
     const struct consumed *c = consumed_of(s, alt, device);
@@ -334,22 +335,29 @@ static bool first_share(struct solver *s, uint32_t seat, uint32_t device)
     return true;
 }
 
+static enum take take_pool_parts(struct solver *s, uint32_t device, bool multi)
+{
+    uint32_t seat = s->seat_of.v[device / 64];
+    if (!s->any_consumes || !bit_test(s->consumes, device) ||
+        !s->seats[seat].view->counters || (multi && !first_share(s, seat, device)))
+        return TAKEN;
+    return take_shared_parts(s, seat, local(&s->seats[seat], device));
+}
+
+/* The devices of an All request are given, and a constraint that forbids one is an error:
+ * there capacity comes last. */
 static enum take check(struct solver *s, uint32_t alt, uint32_t device, uint32_t *which)
 {
     const struct plan_alt *pa = &s->plan->alts[alt];
     bool multi = s->any_multi && bit_test(s->multi, device);
-    if (!pa->admin && (multi || (s->any_consumes && bit_test(s->consumes, device)))) {
-        uint32_t seat = s->seat_of.v[device / 64];
-        if (multi && !take_capacity(s, seat, alt, device))
-            return REFUSED_CAPACITY;
-        if ((!multi || first_share(s, seat, device)) && s->any_consumes &&
-            bit_test(s->consumes, device) && s->seats[seat].view->counters) {
-            enum take t = take_shared_parts(s, seat, local(&s->seats[seat], device));
-            if (t != TAKEN)
-                return t;
-        }
-    }
-    enum take t = take_constraints(s, alt, device, which);
+    bool shares = multi && !pa->admin;
+    if (shares && !pa->all && !take_capacity(s, alt, device))
+        return REFUSED_CAPACITY;
+    enum take t = pa->admin ? TAKEN : take_pool_parts(s, device, multi);
+    if (t == TAKEN)
+        t = take_constraints(s, alt, device, which);
+    if (t == TAKEN && shares && pa->all && !take_capacity(s, alt, device))
+        t = REFUSED_CAPACITY;
     if (t == TAKEN && !multi)
         mark(s, pa, device);
     return t;

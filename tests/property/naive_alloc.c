@@ -745,12 +745,12 @@ static enum answer eligible(struct search *s, uint32_t claim,
         if (!device_on_node(c->slice, c->device, s->in->node))
             return NO;
     }
-    if (!capacity_fits(s, alt, c, false) || !operations_fit(s, c) ||
+    if ((!must && !capacity_fits(s, alt, c, false)) || !operations_fit(s, c) ||
         !shared_parts_fit(s, alt, c) || !taints_tolerated(s, alt, c->device))
         return NO;
-    if (constraints_hold(s, claim, alt, c->device))
-        return YES;
-    return must ? end(s, ALLOC_ERROR) : NO;
+    if (!constraints_hold(s, claim, alt, c->device))
+        return must ? end(s, ALLOC_ERROR) : NO;
+    return capacity_fits(s, alt, c, false) ? YES : NO;
 }
 
 /* Rule 26. */
