@@ -14,42 +14,44 @@
 #include "cli/place.h"
 #include "cli/report.h"
 
+/* clang-format off */
 static const char HELP[] =
-    "usage: dray allocate -f FILE|DIR|- [-f ...] [OPTION]...\n"
-    "\n"
-    "Reads nodes, slices, classes, claims, templates, pods and workloads, and places "
-    "every\n"
-    "pod that waits: those that are pending and those that Deployments, ReplicaSets,\n"
-    "StatefulSets, DaemonSets and Jobs still lack. Prints which node and which devices "
-    "each\n"
-    "pod gets and, where none fits, why not and what to change. Nothing is written "
-    "anywhere.\n"
-    "\n"
-    "  -f, --filename PATH   a file, a folder of *.yaml, *.yml and *.json, or - for "
-    "standard\n"
-    "                        input; what \"kubectl get -o yaml\" prints, or files of "
-    "your own\n"
-    "  -o, --output FORMAT   table (default), wide, name; yaml or json: the "
-    "ResourceClaims with\n"
-    "                        their allocation, ready for kubectl\n"
-    "      --node NAME       place pods on this node alone\n"
-    "      --gate NAME=BOOL  a feature gate of Kubernetes, such as "
-    "DRAListTypeAttributes=true\n"
-    "      --max-steps N     give up a search after N steps (default 1000000)\n"
-    "      --now TIME        time of allocation in claims, RFC 3339 (default: now)\n"
-    "      --skip-invalid    leave out what is wrong instead of stopping\n"
-    "      --explain         every reason why a pod does not fit\n"
-    "  -q, --quiet           no notes\n"
-    "  -h, --help            this text\n"
-    "\n"
-    "Exit status: 0 every pod has a place, 1 some pod has none, 2 wrong usage or input.\n"
-    "\n"
-    "Examples:\n"
-    "  kubectl get "
-    "nodes,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates,\\\n"
-    "pods,deployments -A -o yaml | dray allocate -f -\n"
-    "  dray allocate -f examples/vllm\n"
-    "  dray allocate -f cluster.json -f new-pod.yaml -o yaml\n";
+"usage: dray allocate [-f] FILE|DIR|- ... [OPTION]...\n"
+"\n"
+"Reads nodes, slices, classes, claims, templates, pods and workloads, and places every\n"
+"pod that waits: those that are pending and those that Deployments, ReplicaSets,\n"
+"StatefulSets, DaemonSets and Jobs still lack. Prints which node and which devices each\n"
+"pod gets and, where none fits, why not and what to change. Nothing is written anywhere.\n"
+"\n"
+"  -f, --filename PATH   a file, a folder of *.yaml, *.yml and *.json, or - for standard\n"
+"                        input; what \"kubectl get -o yaml\" prints, or files of your own\n"
+"  -o, --output FORMAT   table (default), wide, name; yaml or json: the ResourceClaims\n"
+"                        that change, with their allocation, ready for kubectl\n"
+"      --node NAME       place pods on this node alone\n"
+"      --gate NAME=BOOL  a feature gate of Kubernetes, such as DRAListTypeAttributes=true\n"
+"      --max-steps N     give up a search after N steps (default 1000000)\n"
+"      --now TIME        time of allocation in claims, RFC 3339 (default: now)\n"
+"      --skip-invalid    leave out what is wrong instead of stopping\n"
+"      --explain         every reason why a pod does not fit\n"
+"  -q, --quiet           no notes\n"
+"  -h, --help            this text\n"
+"\n"
+"Highest priority first, then in the order of the input. A pod goes to the first node\n"
+"that takes it; where a claim lists alternatives (firstAvailable), to the node that\n"
+"offers the best one. Taints, node selectors, required node affinity, CPU and memory\n"
+"count; host ports, volumes and rules between pods do not.\n"
+"\n"
+"Exit status: 0 every pod has a place, 1 some pod has none, 2 wrong usage or input.\n"
+"\n"
+"Examples:\n"
+"  What would the cluster do with the pods that wait?\n"
+"    kubectl get nodes,resourceslices,deviceclasses,resourceclaims,\\\n"
+"resourceclaimtemplates,pods,deployments -A -o yaml | dray allocate -f -\n"
+"  Does a new workload fit into it?\n"
+"    dray allocate -f cluster.json -f new-pod.yaml\n"
+"  The claims as a scheduler would write them:\n"
+"    dray allocate -f examples/vllm -o yaml\n";
+/* clang-format on */
 
 enum { DEFAULT_STEPS = 1000000 };
 
@@ -193,6 +195,7 @@ static int parse_options(struct options *o, int argc, char **argv)
     o->max_steps = DEFAULT_STEPS;
     strftime(o->now, sizeof o->now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
     optind = 1;
+    argv[0] = (char *)"dray allocate"; /* what getopt begins its messages with */
     for (int c; (c = getopt_long(argc, argv, "f:o:qh", LONG, NULL)) != -1;) {
         if (c == 'h') {
             fputs(HELP, stdout);
@@ -280,9 +283,40 @@ static void no_pods(const struct cluster *c, const struct options *o)
     if (!o->quiet)
         fprintf(
             stderr,
-            "no pod waits for a place among %zu pods and %zu workloads (%zu nodes, %u "
-            "devices)\n",
+            "no pod waits for a place (pods: %zu, workloads: %zu, nodes: %zu, devices: "
+            "%u)\n",
             c->pods.n, c->workloads.n, c->nodes.n, c->ndevices);
+}
+
+static bool states(const struct view_node *n, const char *resource)
+{
+    for (uint32_t i = 0; i < n->nallocatable; i++)
+        if (str_is(n->allocatable[i].name, resource))
+            return true;
+    return false;
+}
+
+/* Nodes written by hand often leave out what a kubelet states. */
+static void note_unlimited(const struct cluster *c, struct diags *diags)
+{
+    const struct view_node *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < c->nodes.n; i++) {
+        const struct view_node *node = c->nodes.v[i];
+        if (states(node, "cpu") && states(node, "memory") && states(node, "pods"))
+            continue;
+        first = first ? first : node;
+        n++;
+    }
+    if (!first)
+        return;
+    struct diag d = {0};
+    d.text =
+        arena_printf(&diags->arena,
+                     "%zu node%s, such as %.*s, do not state cpu, memory and pods in "
+                     "status.allocatable: taken as without limit",
+                     n, n == 1 ? "" : "s", STR_ARG(first->meta.name));
+    diags_add(diags, DIAG_NOTE, &d);
 }
 
 static bool knows_node(const struct cluster *c, const struct options *o)
@@ -302,6 +336,8 @@ static int place(struct cluster *c, const struct options *o, struct diags *diags
                                .max_steps = o->max_steps,
                                .node = str_from(o->node)};
     expand_pods(c, &waiting, diags);
+    if (waiting.list.n)
+        note_unlimited(c, diags);
     diags_print(diags, stderr, !o->quiet);
     if (waiting.list.n == 0)
         no_pods(c, o);

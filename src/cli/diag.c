@@ -29,6 +29,23 @@ struct diag *diags_add(struct diags *d, enum diag_level level, const struct diag
     return &d->list.v[d->list.n - 1];
 }
 
+void diags_skip(struct diags *d, enum diag_level level)
+{
+    *(level == DIAG_ERROR ? &d->errors : &d->notes) += 1;
+}
+
+/* Lines after the first are set in like advice. */
+static void print_text(struct str s, FILE *out)
+{
+    s = str_trim(s);
+    for (size_t from = 0, end; from <= s.n; from = end + 1) {
+        end = str_find_byte(s, '\n', from);
+        end = end == SIZE_MAX ? s.n : end;
+        struct str line = str_sub(s, from, end);
+        fprintf(out, "%s%.*s\n", from ? "    " : "", STR_ARG(line));
+    }
+}
+
 static void print_one(const struct diag *d, FILE *out)
 {
     if (d->file && d->place.line)
@@ -39,9 +56,11 @@ static void print_one(const struct diag *d, FILE *out)
         fputs("note: ", out);
     if (d->object.n)
         fprintf(out, "%.*s: ", STR_ARG(d->object));
-    fprintf(out, "%.*s\n", STR_ARG(d->text));
-    if (d->advice.n)
-        fprintf(out, "    %.*s\n", STR_ARG(d->advice));
+    print_text(d->text, out);
+    if (d->advice.n) {
+        fputs("    ", out);
+        print_text(d->advice, out);
+    }
 }
 
 static bool same(const struct diag *a, const struct diag *b)
@@ -52,9 +71,11 @@ static bool same(const struct diag *a, const struct diag *b)
            (a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0));
 }
 
+/* Equal ones come close together: from one object. */
 static bool was_said(const struct diags *d, size_t i)
 {
-    for (size_t k = 0; k < i; k++)
+    enum { NEAR = 64 };
+    for (size_t k = i > NEAR ? i - NEAR : 0; k < i; k++)
         if (same(&d->list.v[k], &d->list.v[i]))
             return true;
     return false;

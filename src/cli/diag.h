@@ -34,6 +34,8 @@ void diags_init(struct diags *d);
 void diags_fini(struct diags *d);
 /* Texts are copied. Returns the entry, valid until the next one. */
 struct diag *diags_add(struct diags *d, enum diag_level level, const struct diag *what);
+/* Counts one that is not told. */
+void diags_skip(struct diags *d, enum diag_level level);
 /* "FILE:LINE:COLUMN: OBJECT: TEXT" and an indented line of advice; equal ones once. */
 void diags_print(const struct diags *d, FILE *out, bool notes);
 

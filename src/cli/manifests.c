@@ -17,13 +17,16 @@
 #include "api/validate.h"
 #include "cli/hints.h"
 
+enum { MOST = 100 }; /* errors, and notes, that are told of one file */
+
 struct reading {
     struct cluster *c;
     const struct manifests_opts *opts;
     struct diags *diags;
-    struct arena scratch; /* of one object */
-    const char *mapped;   /* text of a large file as it was mapped, NULL: none */
-    size_t dropped;       /* of that text, from its start */
+    struct arena scratch;   /* of one object */
+    unsigned errors, notes; /* of one file */
+    const char *mapped;     /* text of a large file as it was mapped, NULL: none */
+    size_t dropped;         /* of that text, from its start */
 };
 
 /* ---- reporting ---- */
@@ -40,18 +43,29 @@ static struct str object_name(struct arena *a, const struct doc *d)
                         STR_ARG(namespace), namespace.n ? "/" : "", STR_ARG(name));
 }
 
-static struct diag *say(struct reading *r, enum diag_level level,
-                        const struct doc_source *src, const struct doc *object,
-                        uint32_t pos, struct str text, struct str advice)
+/* NULL: the file has had so many already that one more is only counted. */
+static struct diag *tell(struct reading *r, enum diag_level level, const struct diag *d)
 {
-    struct diag d = {.file = src ? src->name : NULL, .text = text, .advice = advice};
-    if (src && pos != UINT32_MAX)
+    unsigned *n = level == DIAG_ERROR ? &r->errors : &r->notes;
+    if (++*n <= MOST)
+        return diags_add(r->diags, level, d);
+    diags_skip(r->diags, level);
+    return NULL;
+}
+
+static void say(struct reading *r, enum diag_level level, const struct doc_source *src,
+                const struct doc *object, uint32_t pos, const struct diag *what)
+{
+    struct diag d = *what;
+    d.file = src->name;
+    if (pos == UINT32_MAX && object)
+        pos = object->pos;
+    /* Finding a place reads the file up to there. */
+    if (pos != UINT32_MAX && d.place.line == 0 && r->errors + r->notes < 1000)
         d.place = doc_place(src, pos);
-    else if (src && object && object->pos != UINT32_MAX)
-        d.place = doc_place(src, object->pos);
     if (object)
         d.object = object_name(&r->scratch, object);
-    return diags_add(r->diags, level, &d);
+    tell(r, level, &d);
 }
 
 static void report_issues(struct reading *r, const struct doc_source *src,
@@ -64,7 +78,8 @@ static void report_issues(struct reading *r, const struct doc_source *src,
                               ? arena_printf(&r->scratch, "%.*s: %.*s", STR_ARG(x->path),
                                              STR_ARG(x->text))
                               : x->text;
-        say(r, DIAG_ERROR, src, object, x->pos, text, advice);
+        say(r, DIAG_ERROR, src, object, x->pos,
+            &(struct diag){.text = text, .advice = advice});
     }
 }
 
@@ -74,14 +89,12 @@ static void report_cel(struct reading *r, const struct doc_source *src,
 {
     for (uint32_t i = 0; i < x->issues->n; i++) {
         const struct cel_issue *issue = &x->issues->v[i];
-        struct diag d = {.file = src->name};
-        d.object = object_name(&r->scratch, object);
-        if (x->pos != UINT32_MAX && x->value)
+        struct diag d = {.expression = doc_str(x->value)};
+        if (x->pos != UINT32_MAX)
             d.place = doc_place_in(src, x->value, issue->pos);
         d.text = arena_printf(&r->scratch, "%.*s: %.*s", STR_ARG(x->path),
                               STR_ARG(issue->msg));
-        d.expression = doc_str(x->value);
-        diags_add(r->diags, DIAG_ERROR, &d);
+        say(r, DIAG_ERROR, src, object, x->pos, &d);
     }
 }
 
@@ -102,10 +115,11 @@ static void report_errors(struct reading *r, const struct doc_source *src,
         }
         struct strbuf text = STRBUF_INIT;
         api_error_print(x, &text);
-        struct diag *d = say(r, DIAG_ERROR, src, object, x->pos, strbuf_str(&text),
-                             hint_for_error(x, object, &r->scratch));
+        struct diag d = {.text = strbuf_str(&text),
+                         .advice = hint_for_error(x, object, &r->scratch)};
         if (is_expression(x))
-            d->expression = arena_str(&r->diags->arena, doc_str(x->value));
+            d.expression = doc_str(x->value);
+        say(r, DIAG_ERROR, src, object, x->pos, &d);
         strbuf_release(&text);
     }
 }
@@ -150,7 +164,8 @@ static bool is_first(struct reading *r, const struct doc_source *src,
         struct doc_place place = doc_place(src, first->pos);
         advice = arena_printf(&r->scratch, "first in line %u", place.line);
     }
-    say(r, DIAG_ERROR, src, object, object->pos, STR("is given twice"), advice);
+    say(r, DIAG_ERROR, src, object, object->pos,
+        &(struct diag){.text = STR("is given twice"), .advice = advice});
     return false;
 }
 
@@ -184,9 +199,10 @@ static void doubt_expression(void *ctx, struct doc *d)
     struct reading *r = x->r;
     if (d->type != DOC_STRING || !hint_for_accepted(r->c, doc_str(d), &r->scratch).n)
         return;
-    say(r, DIAG_NOTE, x->src, x->object, d->pos,
-        STR("the selector compares texts where amounts are meant"), STR_NONE)
-        ->expression = arena_str(&r->diags->arena, doc_str(d));
+    struct diag what = {.text =
+                            STR("the selector compares texts where amounts are meant"),
+                        .expression = doc_str(d)};
+    say(r, DIAG_NOTE, x->src, x->object, d->pos, &what);
 }
 
 static void doubt_object(struct reading *r, const struct doc_source *src,
@@ -209,7 +225,8 @@ static void add(struct reading *r, const struct doc_source *src,
 {
     struct err e = ERR_INIT;
     if (!cluster_add(r->c, str_from(kind->name), object, &e))
-        say(r, DIAG_ERROR, src, object, UINT32_MAX, str_from(err_text(&e)), STR_NONE);
+        say(r, DIAG_ERROR, src, object, UINT32_MAX,
+            &(struct diag){.text = str_from(err_text(&e))});
     err_release(&e);
 }
 
@@ -275,16 +292,18 @@ static bool each_object(void *ctx, const struct doc_source *src, const struct do
                name = doc_get_text(object, "kind");
     if (object->type != DOC_MAP || name.n == 0 || version.n == 0) {
         say(r, DIAG_ERROR, src, NULL, object->pos,
-            STR("this is no Kubernetes object: it needs apiVersion and kind"), STR_NONE);
+            &(struct diag){.text =
+                               STR("this is no Kubernetes object: it needs apiVersion "
+                                   "and kind")});
         return true;
     }
     const struct api_kind *kind = api_kind_find(version, name);
     if (!kind || !kind->type) {
-        say(r, DIAG_NOTE, src, object, object->pos,
-            arena_printf(&r->scratch,
-                         "%.*s is none of Kubernetes' own kinds, passed over",
-                         STR_ARG(version)),
-            hint_for_version(version, name, &r->scratch));
+        struct diag d = {.advice = hint_for_version(version, name, &r->scratch)};
+        d.text = arena_printf(&r->scratch,
+                              "%.*s is none of Kubernetes' own kinds, passed over",
+                              STR_ARG(version));
+        say(r, DIAG_NOTE, src, object, object->pos, &d);
         return true;
     }
     if (cluster_wants(str_from(kind->group), name) && has_shape(r, src, kind, object))
@@ -302,16 +321,29 @@ static bool cannot(struct reading *r, const char *path, const char *what)
     return false;
 }
 
+static void tell_skipped(struct reading *r, const struct doc_source *src)
+{
+    if (r->errors <= MOST)
+        return;
+    struct diag d = {.file = src->name};
+    d.text = arena_printf(&r->diags->arena, "and %u more mistakes in this file",
+                          r->errors - MOST);
+    diags_add(r->diags, DIAG_ERROR, &d);
+    r->diags->errors--; /* this one is none */
+}
+
 static void parse(struct reading *r, const char *path, struct str text)
 {
     /* The name outlives the reading: later duplicates tell it. */
     struct doc_source src = {.name = arena_strdup(&r->c->arena, path), .text = text};
     struct err e = ERR_INIT;
+    r->errors = r->notes = 0;
     if (!doc_stream(&src, each_object, r, &e)) {
         struct diag d = {.text = str_from(err_text(&e))};
         diags_add(r->diags, DIAG_ERROR, &d);
     }
     err_release(&e);
+    tell_skipped(r, &src);
 }
 
 static bool read_stdin(struct reading *r)
@@ -441,7 +473,10 @@ static void advise_expressions(struct cluster *c, struct diags *diags)
     struct arena *a = &diags->arena;
     for (size_t i = 0; i < diags->list.n; i++) {
         struct diag *d = &diags->list.v[i];
-        if (d->expression.n && d->advice.n == 0)
+        /* Several errors of one expression have one remedy. */
+        bool told = i > 0 && str_eq(d->expression, d[-1].expression) &&
+                    str_eq(d->object, d[-1].object);
+        if (d->expression.n && d->advice.n == 0 && !told)
             d->advice = d->level == DIAG_NOTE
                             ? hint_for_accepted(c, d->expression, a)
                             : hint_for_cel(c, d->expression, d->text, a);
