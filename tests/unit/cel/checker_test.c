@@ -114,6 +114,8 @@ static void test_kubernetes(void **state)
                             "comprehension (must be list, map, or dynamic)"},
         {"dyn(1).map(x, x)", "list(dyn)"},
         {"[].map(x, x)", "list(dyn)"},
+        {"[].filter(x, x)", "list(bool)"},
+        {"[].exists_one(x, x)", "bool"},
         {"[].all(x, x)", "bool"},
         {"[].all(x, x == 1)", "bool"},
         {"[].map(x, x.y)", "list(dyn)"},
