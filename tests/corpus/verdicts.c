@@ -297,6 +297,7 @@ int main(void)
     const char *path = arena_printf(&lines, "%s/verdicts.jsonl", folder).p;
     if (!read_file(path, &lines, &text)) {
         printf("1..0 # SKIP no %s\n", path);
+        arena_fini(&lines);
         return 0;
     }
     for (size_t from = 0, end; from < text.n; from = end + 1) {
