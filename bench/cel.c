@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "device/device.h"
 
-enum { DEVICES = 12800, PEER_DEVICES = 1280 };
+enum { DEVICES = 12800, PEER_DEVICES = 1280, AHEAD = 6 };
 
 static const char driver_test[] = "device.driver == \"gpu.example.com\"";
 static const char int_test[] = "device.attributes[\"gpu.example.com\"].index == 3";
@@ -198,6 +198,8 @@ static void run_many(struct bench *b, uint64_t n)
     struct work *w = b->data;
     while (n-- > 0)
         for (unsigned i = 0; i < DEVICES; i++) {
+            if (i + AHEAD < DEVICES)
+                device_expr_ahead(w->expr, &w->devices[i + AHEAD]);
             b->sink += match(w, &w->devices[i]);
             cel_run_reset(&w->run);
         }

@@ -159,6 +159,9 @@ enum device_verdict { DEVICE_NO, DEVICE_YES, DEVICE_ERROR };
 enum device_verdict device_expr_match(const struct device_expr *x,
                                       const struct device_facts *d, struct cel_run *run,
                                       struct str *why);
+/* Fetches what the expression will look at into the cache. Whoever visits many devices
+ * calls it for one some places ahead: the time goes to memory, not to evaluation. */
+void device_expr_ahead(const struct device_expr *x, const struct device_facts *d);
 /* A derived attribute's value, in run's arena or the device's; false with *why on error.
  */
 bool device_expr_derive(const struct device_expr *x, const struct device_facts *d,

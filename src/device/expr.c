@@ -171,9 +171,7 @@ const struct cel_type *device_expr_type(const struct device_expr *x)
 
 enum { CACHE_LINE = 64 };
 
-/* Devices are visited by the thousand and none is in the cache: what a load will look at
- * is fetched at once, not step after step. */
-static inline void prefetch(const struct device_expr *x, const struct device_facts *d)
+void device_expr_ahead(const struct device_expr *x, const struct device_facts *d)
 {
     if (x->attrs) {
         const char *values = (const char *)d->attr_values;
@@ -194,7 +192,6 @@ static struct cel_value eval(const struct device_expr *x, const struct device_fa
 {
     const struct device_binding binding = {d, x};
     const void *activations[] = {&binding};
-    prefetch(x, d);
     if (run->cost_limit == 0)
         run->cost_limit = DEVICE_COST_LIMIT;
     return cel_eval(x->program, activations, run);
