@@ -3,10 +3,20 @@
 
 #include "num/quantity.h"
 
+/* Where the walk is: a chain of steps on the stack, written out when something is wrong.
+ */
+struct step {
+    const struct step *up;
+    enum { STEP_FIELD, STEP_INDEX, STEP_KEY } kind;
+    struct str name; /* field or key */
+    uint32_t index;
+};
+
 struct walk {
     struct arena *a;
     struct api_issues *issues;
-    struct strbuf path;
+    struct str prefix;
+    const struct step *at; /* NULL: the whole */
     bool decodable;
 };
 
@@ -17,10 +27,27 @@ void api_issues_release(struct api_issues *issues)
     vec_release(&issues->list);
 }
 
+static void write_path(const struct step *at, struct strbuf *out)
+{
+    if (!at)
+        return;
+    write_path(at->up, out);
+    if (at->kind == STEP_FIELD)
+        strbuf_addf(out, "%s%.*s", out->n ? "." : "", STR_ARG(at->name));
+    else if (at->kind == STEP_INDEX)
+        strbuf_addf(out, "[%u]", at->index);
+    else
+        strbuf_addf(out, "[%.*s]", STR_ARG(at->name));
+}
+
 static struct api_issue *issue(struct walk *w, enum api_issue_kind kind, uint32_t pos)
 {
     struct api_issue i = {.kind = kind, .pos = pos};
-    i.path = arena_str(w->a, strbuf_str(&w->path));
+    struct strbuf path = STRBUF_INIT;
+    strbuf_addstr(&path, w->prefix);
+    write_path(w->at, &path);
+    i.path = arena_str(w->a, strbuf_str(&path));
+    strbuf_release(&path);
     vec_push(&w->issues->list, i);
     return &w->issues->list.v[w->issues->list.n - 1];
 }
@@ -32,38 +59,6 @@ static void wrong_type(struct walk *w, const struct doc *d, const char *want,
     i->value = d;
     i->text = arena_printf(w->a, "expected %s, got %s%s", want, doc_type_name(d), hint);
     w->decodable = false;
-}
-
-/* ---- paths: pushed on the way down, cut on the way up ---- */
-
-static size_t enter_field(struct walk *w, struct str name)
-{
-    size_t mark = w->path.n;
-    if (mark)
-        strbuf_addc(&w->path, '.');
-    strbuf_addstr(&w->path, name);
-    return mark;
-}
-
-static size_t enter_index(struct walk *w, uint32_t i)
-{
-    size_t mark = w->path.n;
-    strbuf_addf(&w->path, "[%u]", i);
-    return mark;
-}
-
-static size_t enter_key(struct walk *w, struct str key)
-{
-    size_t mark = w->path.n;
-    strbuf_addf(&w->path, "[%.*s]", STR_ARG(key));
-    return mark;
-}
-
-static void leave(struct walk *w, size_t mark)
-{
-    w->path.n = mark;
-    if (w->path.p)
-        w->path.p[mark] = '\0';
 }
 
 /* ---- scalars ---- */
@@ -167,9 +162,10 @@ static void check_list(struct walk *w, const struct api_field *f, const struct d
         return;
     }
     for (uint32_t i = 0; i < d->n; i++) {
-        size_t mark = enter_index(w, i);
+        const struct step here = {.up = w->at, .kind = STEP_INDEX, .index = i};
+        w->at = &here;
         check_value(w, f, &d->items[i]);
-        leave(w, mark);
+        w->at = here.up;
     }
 }
 
@@ -180,13 +176,15 @@ static void check_map(struct walk *w, const struct api_field *f, const struct do
         return;
     }
     for (uint32_t i = 0; i < d->n; i++) {
-        size_t mark = enter_key(w, doc_key(&d->members[i]));
+        const struct step here = {
+            .up = w->at, .kind = STEP_KEY, .name = doc_key(&d->members[i])};
         const struct doc *value = &d->members[i].value;
+        w->at = &here;
         if (f->container == API_MAP_OF_LISTS && value->type != DOC_NULL)
             check_list(w, f, value);
         else
             check_value(w, f, value);
-        leave(w, mark);
+        w->at = here.up;
     }
 }
 
@@ -226,23 +224,22 @@ static void check_struct(struct walk *w, const struct api_type *t, const struct 
     }
     for (uint32_t i = 0; i < d->n; i++) {
         const struct doc_member *m = &d->members[i];
-        size_t mark = enter_field(w, doc_key(m));
+        const struct step here = {.up = w->at, .kind = STEP_FIELD, .name = doc_key(m)};
         const struct api_field *f = api_field_find(t, doc_key(m));
+        w->at = &here;
         if (f)
             check_field(w, f, &m->value);
         else
             unknown_field(w, t, m);
-        leave(w, mark);
+        w->at = here.up;
     }
 }
 
 bool api_check_shape(const struct api_type *t, const struct doc *d, struct str prefix,
                      struct arena *a, struct api_issues *issues)
 {
-    struct walk w = {.a = a, .issues = issues, .path = STRBUF_INIT, .decodable = true};
-    strbuf_addstr(&w.path, prefix);
+    struct walk w = {.a = a, .issues = issues, .prefix = prefix, .decodable = true};
     check_struct(&w, t, d);
-    strbuf_release(&w.path);
     return w.decodable;
 }
 

@@ -118,10 +118,10 @@ class Tables:
             ('pointer' in row['go'], 'API_POINTER'),
             ('omit' in row['go'], 'API_OMIT')] if on]
         list_type = {'map': 'MAP', 'set': 'SET'}.get(row['listType'], 'ATOMIC')
-        return ('    {%s, %s, %s, %s, %s, %s, %s, %s, API_%s, API_%s, API_LIST_%s, %s},' % (
+        return ('    {%s, %s, %s, %s, %s, %s, %s, %s, API_%s, API_%s, API_LIST_%s, %s, %d},' % (
             text(row['field']), kind, text(row['default']), text(row['listMapKeys']),
             text(row['patchMergeKey']), text(row['proto']), number, outer, form, container,
-            list_type, ' | '.join(flags) or '0'))
+            list_type, ' | '.join(flags) or '0', len(row['field'])))
 
     def write(self, out):
         out('/* Made from types/ by gen-types.py. */')

@@ -6,9 +6,10 @@ const struct api_field *api_field_find(const struct api_type *t, struct str name
     uint32_t lo = 0, hi = t->nfields;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        int c = str_cmp(str_from(t->fields[mid].name), name);
+        const struct api_field *f = &t->fields[mid];
+        int c = str_cmp((struct str){f->name, f->name_len}, name);
         if (c == 0)
-            return &t->fields[mid];
+            return f;
         if (c < 0)
             lo = mid + 1;
         else

@@ -62,6 +62,7 @@ struct api_field {
     uint8_t container;           /* enum api_container */
     uint8_t list_type;           /* enum api_list_type */
     uint8_t flags;
+    uint8_t name_len;
 };
 
 struct api_type {
