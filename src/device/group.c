@@ -14,6 +14,12 @@ static uint64_t mix_semver(uint64_t h, const struct semver *v)
     return mix(mix(h, str_hash(v->pre)), str_hash(v->build));
 }
 
+/* Texts of facts carry a mark: their bytes need not be fetched for a key. */
+static uint64_t mix_text(uint64_t h, struct cel_value v)
+{
+    return mix(h, (uint64_t)v.len << 16 | v.aux2);
+}
+
 static uint64_t mix_value(uint64_t h, struct cel_value v)
 {
     h = mix(h, v.kind);
@@ -23,7 +29,7 @@ static uint64_t mix_value(uint64_t h, struct cel_value v)
     case CEL_INT:
         return mix(h, v.u);
     case CEL_STRING:
-        return mix(h, str_hash(cel_str(v)));
+        return mix_text(h, v);
     case CEL_SEMVER:
         return mix_semver(h, v.semver);
     case CEL_LIST:
@@ -52,7 +58,7 @@ static bool value_same(struct cel_value a, struct cel_value b)
     case CEL_INT:
         return a.i == b.i;
     case CEL_STRING:
-        return str_eq(cel_str(a), cel_str(b));
+        return cel_text_equal(a, b);
     case CEL_SEMVER:
         return semver_same(a.semver, b.semver);
     case CEL_LIST:
@@ -177,13 +183,19 @@ static uint32_t capacity_of(const struct device_facts *d, int slot)
     return device_id_find(d->capacity_ids, d->ncapacities, slot_id(slot));
 }
 
+/* Where another device has it; devices of a driver mostly have the same names. */
+static uint32_t also_at(const uint32_t *ids, uint32_t n, uint32_t i, uint32_t id)
+{
+    return i < n && ids[i] == id ? i : device_id_find(ids, n, id);
+}
+
 static uint64_t mix_slot(uint64_t h, const struct device_facts *d,
                          const struct device_slot *s)
 {
     uint32_t i;
     switch (slot_kind(s->slot)) {
     case SLOT_DRIVER:
-        return mix(h, str_hash(d->driver));
+        return mix_text(h, d->driver_value);
     case SLOT_MULTIPLE:
         return mix(h, d->allow_multiple);
     case SLOT_ATTR:
@@ -208,16 +220,18 @@ static bool slot_same(const struct device_facts *a, const struct device_facts *b
     uint32_t i, j;
     switch (slot_kind(s->slot)) {
     case SLOT_DRIVER:
-        return str_eq(a->driver, b->driver);
+        return cel_text_equal(a->driver_value, b->driver_value);
     case SLOT_MULTIPLE:
         return a->allow_multiple == b->allow_multiple;
     case SLOT_ATTR:
-        i = attr_of(a, s->slot), j = attr_of(b, s->slot);
+        i = attr_of(a, s->slot);
+        j = also_at(b->attr_ids, b->nattrs, i, slot_id(s->slot));
         if (i == a->nattrs || j == b->nattrs)
             return i == a->nattrs && j == b->nattrs;
         return attr_same(a, i, b, j);
     case SLOT_CAPACITY:
-        i = capacity_of(a, s->slot), j = capacity_of(b, s->slot);
+        i = capacity_of(a, s->slot);
+        j = also_at(b->capacity_ids, b->ncapacities, i, slot_id(s->slot));
         if (i == a->ncapacities || j == b->ncapacities)
             return i == a->ncapacities && j == b->ncapacities;
         return capacity_same(a, i, b, j);
