@@ -24,8 +24,9 @@ struct shape {
     struct sched_pod needs;
     struct view_strs extended;
     uint32_t cursor;
-    bool has_alternatives;
-    VEC(struct plan) plans;
+    uint32_t alternatives; /* requests with firstAvailable */
+    int64_t top_score;     /* no node can have more */
+    VEC(struct plan *) plans;
     struct why *why;
 };
 
@@ -52,13 +53,13 @@ struct choice {
 
 /* ---- shapes ---- */
 
-static bool offers_alternatives(const struct placed_pod *pod)
+static uint32_t count_alternatives(const struct placed_pod *pod)
 {
+    uint32_t n = 0;
     for (uint32_t i = 0; i < pod->nclaims; i++)
         for (uint32_t k = 0; k < pod->claims[i]->view->nrequests; k++)
-            if (pod->claims[i]->view->requests[k].first_available)
-                return true;
-    return false;
+            n += pod->claims[i]->view->requests[k].first_available;
+    return n;
 }
 
 static struct shape *shape_of(struct placer *p, const struct placed_pod *pod)
@@ -72,7 +73,8 @@ static struct shape *shape_of(struct placer *p, const struct placed_pod *pod)
     e->value.ptr = s;
     sched_pod_init(&s->needs, pod->pod.view, &p->c->arena);
     s->extended = work_extended_names(p->c, &pod->pod);
-    s->has_alternatives = offers_alternatives(pod);
+    s->alternatives = count_alternatives(pod);
+    s->top_score = 8 * (int64_t)s->alternatives;
     return s;
 }
 
@@ -128,20 +130,22 @@ static struct plan *plan_for(struct placer *p, struct shape *s,
 {
     uint64_t mask = device_mask(s, node);
     for (size_t i = 0; i < s->plans.n; i++)
-        if (s->plans.v[i].mask == mask)
-            return &s->plans.v[i];
-    struct plan plan = {.mask = mask, .names = masked_names(p, s, mask)};
-    plan.views = ARENA_ARRAY(&p->c->arena, const struct view_claim *, pod->nclaims + 1);
-    plan.claims = ARENA_ARRAY(&p->c->arena, const struct work_claim *, pod->nclaims + 1);
+        if (s->plans.v[i]->mask == mask)
+            return s->plans.v[i];
+    struct plan *plan = ARENA_NEW(&p->c->arena, struct plan);
+    plan->mask = mask;
+    plan->names = masked_names(p, s, mask);
+    plan->views = ARENA_ARRAY(&p->c->arena, const struct view_claim *, pod->nclaims + 1);
+    plan->claims = ARENA_ARRAY(&p->c->arena, const struct work_claim *, pod->nclaims + 1);
     for (uint32_t i = 0; i < pod->nclaims; i++)
         if (!is_allocated(pod->claims[i]))
-            plan_add(&plan, pod->claims[i]);
-    if (plan.names.n && !pod->has_extended)
-        plan_add(&plan, work_claim_extended(&p->out->claims, &pod->pod, &plan.names));
-    if (plan.n)
-        plan.alloc = plan_alloc(p, &plan);
+            plan_add(plan, pod->claims[i]);
+    if (plan->names.n && !pod->has_extended)
+        plan_add(plan, work_claim_extended(&p->out->claims, &pod->pod, &plan->names));
+    if (plan->n)
+        plan->alloc = plan_alloc(p, plan);
     vec_push(&s->plans, plan);
-    return &s->plans.v[s->plans.n - 1];
+    return plan;
 }
 
 /* ---- one pod, one node ---- */
@@ -227,7 +231,16 @@ static void node_range(const struct placer *p, const struct placed_pod *pod,
     }
 }
 
-/* The best node: highest score, then first. Without alternatives the first one is it. */
+/* With one request of alternatives a node's score only falls while devices are taken, so
+ * none will have more than the best one now. (With several, a later choice of the first
+ * may free an earlier one of the second.) */
+static void lower_top(struct shape *s, const struct choice *best)
+{
+    if (s->alternatives == 1)
+        s->top_score = best->score;
+}
+
+/* The best node: highest score, then first. */
 static enum asked choose(struct placer *p, struct shape *s, const struct placed_pod *pod,
                          struct choice *best)
 {
@@ -250,10 +263,13 @@ static enum asked choose(struct placer *p, struct shape *s, const struct placed_
         if (!found || one.score > best->score)
             *best = one;
         found = true;
-        if (!s->has_alternatives)
-            break;
+        if (best->score >= s->top_score)
+            return FITS;
     }
-    return found ? FITS : REFUSES;
+    if (!found)
+        return REFUSES;
+    lower_top(s, best);
+    return FITS;
 }
 
 /* ---- taking the place ---- */

@@ -26,7 +26,7 @@ static void set_up(const char *node_text, const char *pod_text, struct arena *a,
     sched_pod_init(pod, p, a);
 }
 
-#define NODE(rest) "{metadata: {name: n, labels: {zone: a}}, " rest "}"
+#define NODE(rest) "{metadata: {name: n1, labels: {zone: a}}, " rest "}"
 #define POD(rest) "{metadata: {name: p}, spec: {" rest "}}"
 #define WANTS(amounts)                                                                   \
     POD("containers: [{name: c, resources: {requests: {" amounts "}}}]")
@@ -37,7 +37,7 @@ static const struct {
     {"nothing is asked", NODE("spec: {}"), POD(""), ""},
     {"another node is named", NODE("spec: {}"), POD("nodeName: m"),
      "the pod names another node"},
-    {"this node is named", NODE("spec: {}"), POD("nodeName: n"), ""},
+    {"this node is named", NODE("spec: {}"), POD("nodeName: n1"), ""},
     {"cordoned", NODE("spec: {unschedulable: true}"), POD(""), "the node is cordoned"},
     {"cordoned and tolerated", NODE("spec: {unschedulable: true}"),
      POD("tolerations: [{operator: Exists}]"), ""},
