@@ -69,8 +69,11 @@ bool prove_failed(struct solver *s, bool picked)
 {
     uint32_t before = s->effort;
     s->effort += picked ? PICKED : REFUSED;
-    if (s->hard && before < SHALLOW && s->effort >= SHALLOW)
+    if (s->hard && before < SHALLOW && s->effort >= SHALLOW) {
         bounds_deepen(s);
+        if (s->prover->exchangeable)
+            memo_start(s);
+    }
     return s->effort > EASY && !s->hard;
 }
 
@@ -99,6 +102,7 @@ void prover_start(struct solver *s)
         arena_init(&s->prover->mem);
     }
     arena_reset(&s->prover->mem);
+    s->prover->remembers = false;
     s->prover->taken = ARENA_ARRAY(&s->prover->mem, uint64_t, s->words + 1);
     memcpy(s->prover->taken, s->taken, s->words * sizeof *s->taken);
     twins_build(s);
@@ -114,5 +118,6 @@ void prover_free(struct prover *p)
     if (!p)
         return;
     arena_fini(&p->mem);
+    free(p->memo);
     free(p);
 }

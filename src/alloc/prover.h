@@ -65,6 +65,13 @@ struct prover {
     uint64_t *skips; /* a row per depth */
     uint32_t skip_words;
 
+    /* memo.c: states that failed */
+    bool remembers;
+    uint64_t search; /* number of the search */
+    struct memo_key {
+        uint64_t a, b;
+    } * memo;
+
     uint64_t looks[2]; /* all that the search can see of the host; 0: not known */
 
     /* hall.c: enough different devices for all */
@@ -118,6 +125,13 @@ uint32_t values_matched(const struct solver *s);
 void bounds_build(struct solver *s);
 /* More tables, for a search that goes on. */
 void bounds_deepen(struct solver *s);
+
+/* ---- Failed states ---- */
+
+void memo_start(struct solver *s);
+struct memo_key memo_key(const struct solver *s, uint32_t claim, uint32_t request);
+bool memo_has(const struct solver *s, const struct memo_key *k);
+void memo_add(struct solver *s, const struct memo_key *k);
 
 /* ---- Kept with every pick ---- */
 

@@ -45,13 +45,9 @@ static enum verdict leave_claim(struct solver *s, uint32_t claim, uint32_t reque
     return v == OVERFLOWED ? NOTHING : v;
 }
 
-static enum verdict enter(struct solver *s, uint32_t claim, uint32_t request)
+static enum verdict enter_request(struct solver *s, uint32_t claim, uint32_t request)
 {
     const struct alloc_plan *p = s->plan;
-    if (!step(s))
-        return ENDED;
-    if (claim == p->nclaims)
-        return FOUND;
     if (request == p->claims[claim].request + p->claims[claim].nrequests)
         return leave_claim(s, claim, request);
     const struct plan_request *r = &p->requests[request];
@@ -59,6 +55,23 @@ static enum verdict enter(struct solver *s, uint32_t claim, uint32_t request)
         return try_alternatives(s, r);
     s->chosen.v[request] = r->alt;
     return slot(s, r->alt, 0, 0);
+}
+
+static enum verdict enter(struct solver *s, uint32_t claim, uint32_t request)
+{
+    if (!step(s))
+        return ENDED;
+    if (claim == s->plan->nclaims)
+        return FOUND;
+    if (!s->hard || !s->prover->remembers)
+        return enter_request(s, claim, request);
+    struct memo_key key = memo_key(s, claim, request);
+    if (memo_has(s, &key))
+        return NOTHING;
+    enum verdict v = enter_request(s, claim, request);
+    if (v == NOTHING)
+        memo_add(s, &key);
+    return v;
 }
 
 /* ---- Devices ---- */
