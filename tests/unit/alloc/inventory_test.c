@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/alloc/world.h"
+
+#define DEVICES(a) "'devices':[{'name':'" a "'}]"
+static const char THREE_NODES[] = "{'nodes':[" NODE("n1") "," NODE("n2") "," NODE(
+    "n3") "]," CLASSES
+          ",'slices':[" SLICE("s1", "n1", DEVICES("d1")) "," SLICE("s2", "n2", DEVICES("d2")) "," SLICE(
+              "s3", "n3",
+              DEVICES(
+                  "d3")) "],'claims':[" CLAIM("a",
+                                              ONE) "," CLAIM("b",
+                                                             ONE) "," CLAIM("c",
+                                                                            ONE) "," CLAIM("d",
+                                                                                           ONE) "]}";
+
+static void test_find(void **state)
+{
+    struct world w;
+    world_init(&w, THREE_NODES);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct alloc_plan *p = alloc_plan_new(w.c.inv, &w.c.claims[i], 1);
+        assert_int_equal(alloc_find(p, w.c.nodes, w.c.nnodes, 0, NULL, &w.a, &w.out), i);
+        assert_int_equal(w.out.status, i < 3 ? ALLOC_OK : ALLOC_NONE);
+        if (i < 3)
+            alloc_commit(w.c.inv, w.c.claims[i], &w.out.results[0]);
+        alloc_plan_free(p);
+    }
+    struct alloc_plan *p = alloc_plan_new(w.c.inv, &w.c.claims[3], 1);
+    alloc_release(w.c.inv, STR("b"));
+    assert_int_equal(alloc_find(p, w.c.nodes, 3, 0, NULL, &w.a, &w.out), 1);
+    assert_int_equal(alloc_find(p, w.c.nodes, 3, 2, NULL, &w.a, &w.out), 3);
+    alloc_plan_free(p);
+    world_fini(&w);
+}
+
+static void test_slices_come_and_go(void **state)
+{
+    struct world w;
+    world_init(&w, THREE_NODES);
+    const struct view_claim *c = w.c.claims[0];
+    assert_str(world_ask(&w, 0, c), "d1");
+    alloc_inventory_put_slice(w.c.inv, world_slice(&w, SLICE("s1", "n1", DEVICES("e"))));
+    assert_str(world_ask(&w, 0, c), "e");
+    /* The object moves to another node. */
+    alloc_inventory_put_slice(w.c.inv, world_slice(&w, SLICE("s1", "n2", DEVICES("a"))));
+    assert_str(world_ask(&w, 0, c), "none");
+    assert_true(alloc_inventory_remove_slice(w.c.inv, STR("s2")));
+    assert_false(alloc_inventory_remove_slice(w.c.inv, STR("s2")));
+    assert_str(world_ask(&w, 1, c), "a");
+    world_fini(&w);
+}
+
+static void test_classes(void **state)
+{
+    struct world w;
+    world_init(&w, THREE_NODES);
+    struct alloc_plan *p = alloc_plan_new(w.c.inv, w.c.claims, 1);
+    alloc_ask(p, w.c.nodes[0], NULL, &w.a, &w.out);
+    assert_int_equal(w.out.status, ALLOC_OK);
+    assert_true(alloc_inventory_remove_class(w.c.inv, STR("any")));
+    alloc_ask(p, w.c.nodes[0], NULL, &w.a, &w.out);
+    assert_int_equal(w.out.status, ALLOC_ERROR);
+    static const struct view_selector no = {.has_cel = true, .expression = {"false", 5}};
+    static const struct view_class any = {
+        .meta.name = {"any", 3}, .selectors = &no, .nselectors = 1};
+    alloc_inventory_put_class(w.c.inv, &any);
+    alloc_ask(p, w.c.nodes[0], NULL, &w.a, &w.out);
+    assert_int_equal(w.out.status, ALLOC_NONE);
+    alloc_plan_free(p);
+    world_fini(&w);
+}
+
+static void test_taint_rules(void **state)
+{
+    struct world w;
+    static const struct view_taint_rule nothing = {.meta.name = {"nothing", 7},
+                                                   .taint = {.effect = {"NoSchedule",
+                                                                        10}}},
+                                        one = {.meta.name = {"one", 3},
+                                               .has_selector = true,
+                                               .device = {"d1", 2},
+                                               .taint = {.key = {"bad", 3},
+                                                         .effect = {"NoExecute", 9}}};
+    world_init(&w, THREE_NODES);
+    alloc_inventory_put_taint_rule(w.c.inv, &nothing);
+    assert_str(world_ask(&w, 0, w.c.claims[0]), "d1");
+    alloc_inventory_put_taint_rule(w.c.inv, &one);
+    assert_str(world_ask(&w, 0, w.c.claims[0]), "none");
+    assert_str(world_ask(&w, 1, w.c.claims[0]), "d2");
+    assert_true(alloc_inventory_remove_taint_rule(w.c.inv, STR("one")));
+    assert_false(alloc_inventory_remove_taint_rule(w.c.inv, STR("one")));
+    assert_str(world_ask(&w, 0, w.c.claims[0]), "d1");
+    world_fini(&w);
+}
+
+/* More profiles than are kept. */
+static void test_many_profiles(void **state)
+{
+    struct world w;
+    world_init(&w, THREE_NODES);
+    for (int i = 0; i < 5000; i++) {
+        struct view_claim c = *w.c.claims[0];
+        struct view_request r = c.requests[0];
+        struct view_alternative alt = r.alternatives[0];
+        struct view_selector sel = {.has_cel = true};
+        sel.expression = i % 2 ? STR("true") : STR("false");
+        struct view_toleration t = {.key = arena_printf(&w.a, "k%d", i)};
+        alt.selectors = &sel;
+        alt.nselectors = 1;
+        alt.tolerations = &t;
+        alt.ntolerations = 1;
+        r.alternatives = &alt;
+        c.requests = &r;
+        assert_str(world_ask(&w, 0, &c), i % 2 ? "d1" : "none");
+    }
+    world_fini(&w);
+}
+
+static void test_features(void **state)
+{
+    struct alloc_features f = {0};
+    assert_true(alloc_features_set(&f, STR("AdminAccess"), true));
+    assert_true(f.admin_access);
+    assert_false(alloc_features_set(&f, STR("Nothing"), true));
+    assert_true(alloc_features_default.consumable_capacity);
+    assert_false(alloc_features_default.list_type_attributes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find),          cmocka_unit_test(test_slices_come_and_go),
+        cmocka_unit_test(test_classes),       cmocka_unit_test(test_taint_rules),
+        cmocka_unit_test(test_many_profiles), cmocka_unit_test(test_features),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
