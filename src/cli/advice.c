@@ -321,17 +321,6 @@ static struct str advise_selectors(const struct advising *x)
 
 /* ---- devices ---- */
 
-static const struct why_need *unmet(const struct why *w)
-{
-    for (size_t i = 0; i < w->needs.n; i++) {
-        const struct alloc_need *n = &w->needs.v[i].need;
-        int64_t wanted = n->wanted < 0 ? (int64_t)n->matching : n->wanted;
-        if ((int64_t)n->free < wanted || n->matching == 0)
-            return &w->needs.v[i];
-    }
-    return NULL;
-}
-
 /* The row of this rule with most devices, of the request if one is given. */
 static const struct why_devices *reason_of(const struct why *w, enum alloc_rule rule,
                                            const struct why_need *n)
@@ -367,7 +356,7 @@ static const struct view_taint *refusing_taint(const struct why_devices *d)
 
 static struct str advise_device_taint(const struct advising *x)
 {
-    const struct why_devices *d = reason_of(x->why, ALLOC_RULE_TAINT, unmet(x->why));
+    const struct why_devices *d = reason_of(x->why, ALLOC_RULE_TAINT, why_unmet(x->why));
     const struct view_taint *t = d ? refusing_taint(d) : NULL;
     if (!d)
         return STR("");
@@ -434,7 +423,7 @@ static struct str too_few(const struct advising *x, const struct why_need *n)
 
 static struct str advise_in_use(const struct advising *x)
 {
-    const struct why_need *n = unmet(x->why);
+    const struct why_need *n = why_unmet(x->why);
     if (!n || n->need.matching == 0)
         return STR("");
     if (n->need.wanted > (int64_t)n->need.matching)
@@ -449,18 +438,96 @@ static struct str advise_in_use(const struct advising *x)
     return arena_printf(x->a, "%.*s%.*s", STR_ARG(scale), STR_ARG(nodes));
 }
 
-static struct str advise_constraint(const struct advising *x)
+static struct str for_constraint(const struct advising *x, const struct why_devices *d)
 {
-    const struct why_devices *d = reason_of(x->why, ALLOC_RULE_CONSTRAINT, NULL);
-    if (!d || d->reason.constraint >= d->claim->view->nconstraints)
-        return STR("");
     const struct view_constraint *k = &d->claim->view->constraints[d->reason.constraint];
+    struct str name = k->match.n ? k->match : k->distinct;
+    if (d->reason.devices)
+        return arena_printf(x->a,
+                            "%.*s: remove spec.devices.constraints[%u], or publish it",
+                            STR_ARG(d->reason.detail), d->reason.constraint);
     return arena_printf(x->a,
                         "no node has free devices that together satisfy %s %.*s; relax "
                         "spec.devices.constraints[%u]",
                         k->match.n ? "matchAttribute" : "distinctAttribute",
-                        STR_ARG(k->match.n ? k->match : k->distinct),
-                        d->reason.constraint);
+                        STR_ARG(name), d->reason.constraint);
+}
+
+/* What is in use comes first: without it the constraint might hold. */
+static struct str advise_constraint(const struct advising *x)
+{
+    const struct why_devices *d = reason_of(x->why, ALLOC_RULE_CONSTRAINT, NULL);
+    if (!d || reason_of(x->why, ALLOC_RULE_IN_USE, NULL) ||
+        d->reason.constraint >= d->claim->view->nconstraints)
+        return STR("");
+    return for_constraint(x, d);
+}
+
+/* The largest capacity of this name that any device has; NULL: none has it. */
+static const struct quantity *largest(const struct cluster *c, struct str name)
+{
+    const struct quantity *most = NULL;
+    for (size_t i = 0; i < c->slices.n; i++)
+        for (uint32_t k = 0; k < c->slices.v[i]->ndevices; k++) {
+            const struct device_facts *f = &c->slices.v[i]->devices[k].facts;
+            for (uint32_t m = 0; m < f->ncapacities; m++)
+                if (str_eq(f->capacities[m].name, name) &&
+                    (!most || quantity_cmp(&f->capacities[m].value, most) > 0))
+                    most = &f->capacities[m].value;
+        }
+    return most;
+}
+
+/* More of a capacity than any device has, in use or not. */
+static struct str advise_capacity(const struct advising *x)
+{
+    const struct why_devices *d = reason_of(x->why, ALLOC_RULE_CAPACITY, NULL);
+    for (uint32_t i = 0; d && i < alternative_of(d)->ncapacity; i++) {
+        const struct view_amount *want = &alternative_of(d)->capacity[i];
+        const struct quantity *most = largest(x->c, want->name);
+        if (!most)
+            return arena_printf(x->a,
+                                "no device has the capacity \"%.*s\" that is requested",
+                                STR_ARG(want->name));
+        if (quantity_cmp(&want->value, most) > 0)
+            return arena_printf(x->a,
+                                "request less %.*s than %.*s: the most that a device has "
+                                "is %.*s",
+                                STR_ARG(want->name),
+                                STR_ARG(quantity_print(&want->value, x->a)),
+                                STR_ARG(quantity_print(most, x->a)));
+    }
+    return STR("");
+}
+
+static void add_constraints(const struct view_claim *claim, struct strbuf *b)
+{
+    for (uint32_t i = 0; i < claim->nconstraints; i++) {
+        const struct view_constraint *k = &claim->constraints[i];
+        strbuf_addf(b, "%s%s %.*s", b->n ? ", " : "",
+                    k->match.n ? "matchAttribute" : "distinctAttribute",
+                    STR_ARG(k->match.n ? k->match : k->distinct));
+    }
+}
+
+/* Each request finds enough for itself, and all of them together do not. */
+static struct str advise_together(const struct advising *x)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (x->why->asked == 0 || x->why->needs.n == 0 || why_unmet(x->why))
+        return STR("");
+    for (uint32_t i = 0; i < x->pod->nclaims; i++)
+        if (!x->pod->claims[i]->view->allocation)
+            add_constraints(x->pod->claims[i]->view, &b);
+    struct str text =
+        b.n ? arena_printf(x->a,
+                           "no node has free devices that satisfy all of it: relax %s",
+                           strbuf_cstr(&b))
+            : STR("each request alone would be served, not all of them: the pod's "
+                  "requests "
+                  "compete for the same devices; ask for fewer, or add a node with more");
+    strbuf_release(&b);
+    return text;
 }
 
 static const struct {
@@ -514,9 +581,19 @@ typedef struct str advise_fn(const struct advising *x);
 static advise_fn *const FOR_ERRORS[] = {advise_class, advise_missing, advise_runtime,
                                         advise_limit, NULL};
 static advise_fn *const FOR_REASONS[] = {
-    advise_nodes,     advise_filters,      advise_tied,   advise_budget,
-    advise_selectors, advise_device_taint, advise_in_use, advise_constraint,
-    advise_rule,      advise_anything,     NULL,
+    advise_nodes,
+    advise_filters,
+    advise_tied,
+    advise_budget,
+    advise_selectors,
+    advise_device_taint,
+    advise_capacity,
+    advise_constraint,
+    advise_in_use,
+    advise_rule,
+    advise_together,
+    advise_anything,
+    NULL,
 };
 
 struct str advice_for(struct cluster *c, const struct placement *p,

@@ -235,9 +235,11 @@ static void print_errors(struct block *b, const struct why *w)
     }
     print_rest(b, "  ", w->errors.n);
     if (w->gave_up)
-        fprintf(b->out,
-                "  %u node%s: the search was given up after %llu steps, they may fit\n",
-                w->gave_up, plural(w->gave_up), (unsigned long long)b->opts->max_steps);
+        fprintf(
+            b->out,
+            "  %u node%s: the search was given up after %llu step%s, the pod may fit\n",
+            w->gave_up, plural(w->gave_up), (unsigned long long)b->opts->max_steps,
+            plural(b->opts->max_steps));
 }
 
 static void print_need(struct block *b, const struct why_need *n)
@@ -375,7 +377,7 @@ static void print_why(struct block *b, const struct why *w)
     print_errors(b, w);
     for (size_t i = 0; i < w->needs.n; i++)
         print_request(b, w, &w->needs.v[i]);
-    if (w->needs.n == 0 && w->summary.n)
+    if (w->devices.n == 0 && !why_unmet(w) && w->gave_up == 0 && w->summary.n)
         fprintf(b->out, "  %.*s\n", STR_ARG(w->summary));
 }
 

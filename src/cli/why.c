@@ -106,3 +106,14 @@ void why_add_outcome(struct why *w, const struct alloc_outcome *o,
     if (o->summary.n)
         w->summary = o->summary;
 }
+
+const struct why_need *why_unmet(const struct why *w)
+{
+    for (size_t i = 0; i < w->needs.n; i++) {
+        const struct alloc_need *n = &w->needs.v[i].need;
+        int64_t wanted = n->wanted < 0 ? (int64_t)n->matching : n->wanted;
+        if ((int64_t)n->free < wanted || n->matching == 0)
+            return &w->needs.v[i];
+    }
+    return NULL;
+}
