@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where objects are kept: a map from keys to bytes with one revision counter, an ordered
- * stream of changes, and compare-and-swap. Back ends (SQLite, memory, etcd) give just
- * that; lists, watches, history and bookmarks are made once, above them (cache.h).
+ * stream of changes, and compare-and-swap. Back ends give just that; lists, watches,
+ * history and bookmarks are made once, above them (cache.h).
  *
  * A key is "/registry/GROUP/RESOURCE/NAMESPACE/NAME" (cluster-scoped: without the
- * namespace). A revision is larger than all before it; a key remembers the revision of
- * its last change.
+ * namespace). Every write that succeeds has a revision of its own, larger than all before
+ * it; a key remembers the revision of its last change. An empty store is at revision 1,
+ * so that no object and no list ever is at 0, which means "any" to clients.
  *
- * Writes are submitted and answered later, in order of submission, on the thread that
- * called store_poll or through the wake function: a back end groups what is waiting into
- * one transaction. Answered with OK means durable.
+ * Writes are submitted from any thread and answered later, in order of submission, by
+ * store_poll: a back end groups what is waiting into one transaction. Answered with OK
+ * means durable. All other functions belong to one thread, that of store_poll.
  */
 #ifndef DRAY_STORE_STORE_H
 #define DRAY_STORE_STORE_H
@@ -23,21 +24,28 @@
 
 struct store;
 
+/* Larger keys and values are answered with STORE_FAILED. */
+enum { STORE_KEY_MAX = 1024, STORE_VALUE_MAX = 64 << 20 };
+
 enum store_answer {
     STORE_OK,
     STORE_CONFLICT, /* the expected revision is not the key's */
     STORE_EXISTS,   /* expected to be new */
     STORE_MISSING,  /* expected to be there */
-    STORE_FAILED,   /* disk full, I/O error, server gone: nothing was written */
+    /* Disk full, I/O error, server gone: nothing was written. When the disk refuses even
+     * to confirm that, the text says so: then a crash may bring the write back. */
+    STORE_FAILED,
 };
 
-#define STORE_ANY UINT64_MAX /* whatever is there */
+#define STORE_ANY UINT64_MAX /* whatever is there; a delete still wants something there  \
+                              */
 
 struct store_write {
     struct str key;
     struct str value; /* p NULL: delete */
     uint64_t expect;  /* revision of the key; 0: must not exist; STORE_ANY */
-    /* Called once. revision: of this write; for a conflict that of the key. */
+    /* Called once, never from within store_submit. revision: of this write; for CONFLICT
+     * and EXISTS that of the key; else 0. e: of FAILED, or NULL. */
     void (*done)(void *ctx, enum store_answer answer, uint64_t revision,
                  const struct err *e);
     void *ctx;
@@ -45,13 +53,21 @@ struct store_write {
 
 enum store_change_kind { STORE_PUT, STORE_DELETE };
 
+/* The bytes are the store's, valid during the call. */
 struct store_change {
     enum store_change_kind kind;
     uint64_t revision;
     struct str key;
     struct str value; /* PUT: new; DELETE: what was there */
     bool created;     /* PUT of a key that was not there */
+    /* What was there, unless created. */
+    struct str previous;
+    uint64_t previous_revision; /* 0: created */
 };
+
+typedef bool store_each_object(void *ctx, struct str key, struct str value,
+                               uint64_t revision);
+typedef bool store_each_change(void *ctx, const struct store_change *c);
 
 struct store_opts {
     /* Called from any thread when store_poll has something to do. */
@@ -61,55 +77,56 @@ struct store_opts {
      * before their done. */
     void (*changed)(void *ctx, const struct store_change *c);
     void *changed_ctx;
+    /* History is forgotten when it is older or takes more. 0: 300 s, 64 MiB. */
+    uint32_t history_seconds;
+    uint64_t history_bytes;
 };
 
-/* "sqlite:DIR", "memory:", "etcd://host:port[,host:port]?..." */
+/* "sqlite:DIR" (made when it is not there; its parent must be), "memory:". */
 struct store *store_open(const char *url, const struct store_opts *opts, struct err *e);
-/* Finishes what was submitted. */
+/* Finishes what was submitted, answers and all. Not from a callback. */
 void store_close(struct store *s);
 
 /* Key and value are copied. */
 void store_submit(struct store *s, const struct store_write *w);
-/* Delivers answers and changes that are ready. */
+/* Delivers answers and changes that are ready. Callbacks may submit, not poll. */
 void store_poll(struct store *s);
 
-/* Everything as of one revision, in order of keys; returns false when each does or on
- * error. Only before the first store_submit, or from the thread of store_poll. */
-bool store_snapshot(struct store *s,
-                    bool (*each)(void *ctx, struct str key, struct str value,
-                                 uint64_t revision),
-                    void *ctx, uint64_t *revision, struct err *e);
+/* Everything as of one revision, in order of keys; changes delivered later may be part of
+ * it already: their revisions tell. False when each does (*e untouched) or on error. */
+bool store_snapshot(struct store *s, store_each_object *each, void *ctx,
+                    uint64_t *revision, struct err *e);
 uint64_t store_revision(const struct store *s); /* of the last change delivered */
 
-/* Changes after revision that are still known, for caches that were away; false with
- * ERR_NOT_FOUND when they are compacted. */
-bool store_history(struct store *s, uint64_t after,
-                   bool (*each)(void *ctx, const struct store_change *c), void *ctx,
+/* Changes after a revision, in order; false with ERR_NOT_FOUND when they are not all
+ * known anymore, else as store_snapshot. */
+bool store_history(struct store *s, uint64_t after, store_each_change *each, void *ctx,
                    struct err *e);
-/* Forgets history up to and including revision, in small steps that stall no write. */
+/* Forgets history up to and including revision, soon and in small steps that stall no
+ * write. */
 void store_compact(struct store *s, uint64_t revision);
+/* History is known after this revision. */
+uint64_t store_compacted(const struct store *s);
 
 /* ---- back ends ---- */
 
 struct store_backend {
-    const char *scheme;
+    const char *scheme; /* with its colon */
     struct store *(*open)(const char *rest, const struct store_opts *opts, struct err *e);
     void (*close)(struct store *s);
     void (*submit)(struct store *s, const struct store_write *w);
     void (*poll)(struct store *s);
-    bool (*snapshot)(struct store *s,
-                     bool (*each)(void *ctx, struct str key, struct str value,
-                                  uint64_t revision),
-                     void *ctx, uint64_t *revision, struct err *e);
-    bool (*history)(struct store *s, uint64_t after,
-                    bool (*each)(void *ctx, const struct store_change *c), void *ctx,
+    bool (*snapshot)(struct store *s, store_each_object *each, void *ctx,
+                     uint64_t *revision, struct err *e);
+    bool (*history)(struct store *s, uint64_t after, store_each_change *each, void *ctx,
                     struct err *e);
     void (*compact)(struct store *s, uint64_t revision);
     uint64_t (*revision)(const struct store *s);
+    uint64_t (*compacted)(const struct store *s);
 };
 struct store { /* what every back end begins with */
     const struct store_backend *backend;
 };
-extern const struct store_backend store_sqlite, store_memory, store_etcd;
+extern const struct store_backend store_sqlite, store_memory;
 
 #endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/cache.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "store/object.h"
+#include "store/order.h"
+#include "store/ring.h"
+
+enum { HISTORY = 4096, HISTORY_BYTES = 32 << 20 };
+
+struct cache_watch {
+    struct cache_watch *next;
+    struct resource *resource;
+    struct str prefix;     /* its bytes follow */
+    uint64_t after;        /* events up to here were delivered, or are not wanted */
+    cache_on_event *event; /* NULL: ended, to be freed */
+    void *ctx;
+};
+
+/* What shares a "/registry/GROUP/RESOURCE/". */
+struct resource {
+    struct cache *cache;
+    struct str prefix; /* its bytes follow */
+    struct ring ring;
+    struct cache_watch *watches; /* newest first */
+    uint32_t busy;               /* calls under way that walk the watches */
+};
+
+struct cache {
+    struct cache_opts opts;
+    struct order objects; /* each has one reference */
+    struct strmap resources;
+    uint64_t revision;
+    uint64_t floor; /* resources that are not there yet have forgotten up to here */
+    uint64_t refused;
+};
+
+struct cache *cache_new(const struct cache_opts *opts)
+{
+    struct cache *c = mem_zalloc(sizeof *c);
+    c->opts = *opts;
+    if (c->opts.history == 0)
+        c->opts.history = HISTORY;
+    if (c->opts.history_bytes == 0)
+        c->opts.history_bytes = HISTORY_BYTES;
+    return c;
+}
+
+static void resource_free(struct resource *r)
+{
+    while (r->watches) {
+        struct cache_watch *w = r->watches;
+        r->watches = w->next;
+        free(w);
+    }
+    ring_release(&r->ring);
+    free(r);
+}
+
+void cache_free(struct cache *c)
+{
+    struct order_at at = {0, 0};
+    if (!c)
+        return;
+    strmap_each(&c->resources, e) resource_free(e->value.ptr);
+    strmap_release(&c->resources);
+    for (struct cache_object *o; (o = order_next(&c->objects, &at));)
+        cache_object_unref(o);
+    order_release(&c->objects);
+    free(c);
+}
+
+uint64_t cache_revision(const struct cache *c)
+{
+    return c->revision;
+}
+
+uint64_t cache_refused(const struct cache *c)
+{
+    return c->refused;
+}
+
+/* ---- resources ---- */
+
+/* The first three parts, with the slash behind them. */
+static struct str resource_prefix(struct str key)
+{
+    size_t at = 0;
+    for (int slashes = 0; slashes < 4; slashes++) {
+        at = str_find_byte(key, '/', at);
+        if (at == SIZE_MAX)
+            bug("\"%.*s\" is in no resource", STR_ARG(key));
+        at++;
+    }
+    return str_sub(key, 0, at);
+}
+
+static struct resource *find_resource(const struct cache *c, struct str key)
+{
+    struct strmap_entry *e = strmap_find(&c->resources, resource_prefix(key));
+    return e ? e->value.ptr : NULL;
+}
+
+static struct resource *resource_of(struct cache *c, struct str key)
+{
+    struct resource *r = find_resource(c, key);
+    if (r)
+        return r;
+    struct str prefix = resource_prefix(key);
+    r = mem_zalloc(sizeof *r + prefix.n);
+    r->cache = c;
+    r->prefix = (struct str){memcpy(r + 1, prefix.p, prefix.n), prefix.n};
+    ring_init(&r->ring, c->floor);
+    strmap_put(&c->resources, r->prefix, NULL)->value.ptr = r;
+    return r;
+}
+
+uint64_t cache_oldest(const struct cache *c, struct str prefix)
+{
+    const struct resource *r = find_resource(c, prefix);
+    return r ? r->ring.forgotten : c->floor;
+}
+
+void cache_compact(struct cache *c, uint64_t revision)
+{
+    if (c->floor < revision)
+        c->floor = revision;
+    strmap_each(&c->resources, e)
+        ring_forget(&((struct resource *)e->value.ptr)->ring, revision);
+}
+
+static void push(struct cache *c, struct resource *r, const struct cache_event *e)
+{
+    ring_push(&r->ring, e, c->opts.history, c->opts.history_bytes);
+}
+
+/* ---- loading ---- */
+
+struct loading {
+    struct cache *cache;
+    struct err *err;
+    struct strmap last; /* key -> its object after the events so far, with a reference */
+};
+
+static bool load_object(void *ctx, struct str key, struct str value, uint64_t revision)
+{
+    struct loading *l = ctx;
+    struct cache_object *o = object_new(&l->cache->opts, key, value, revision);
+    if (!o)
+        return err_set(l->err, ERR_INVALID,
+                       "store: %.*s at revision %llu cannot be decoded", STR_ARG(key),
+                       (unsigned long long)revision);
+    order_put(&l->cache->objects, o);
+    return true;
+}
+
+/* A key's object at a revision, with a reference: one that is there, or a new one. */
+static struct cache_object *object_at(struct loading *l, struct str key, struct str value,
+                                      uint64_t revision)
+{
+    struct cache_object *o = order_find(&l->cache->objects, key);
+    if (o && o->revision == revision)
+        return cache_object_ref(o);
+    struct strmap_entry *last = strmap_find(&l->last, key);
+    o = last ? last->value.ptr : NULL;
+    if (o && o->revision == revision)
+        return cache_object_ref(o);
+    return object_new(&l->cache->opts, key, value, revision);
+}
+
+static void note_last(struct loading *l, struct cache_object *o)
+{
+    struct strmap_entry *last = strmap_put(&l->last, o->key, NULL);
+    cache_object_unref(last->value.ptr);
+    last->key = o->key;
+    last->value.ptr = cache_object_ref(o);
+}
+
+static bool load_change(void *ctx, const struct store_change *change)
+{
+    struct loading *l = ctx;
+    struct cache *c = l->cache;
+    if (change->revision > c->revision)
+        return true; /* newer than the snapshot: cache_apply will be told */
+    struct cache_event e = {.kind = CACHE_DELETED, .revision = change->revision};
+    e.object = object_at(l, change->key, change->value, change->revision);
+    if (change->kind == STORE_PUT && change->created) {
+        e.kind = CACHE_ADDED;
+    } else if (change->kind == STORE_PUT) {
+        e.kind = CACHE_MODIFIED;
+        e.previous =
+            object_at(l, change->key, change->previous, change->previous_revision);
+    }
+    if (!e.object || (e.kind == CACHE_MODIFIED && !e.previous)) {
+        cache_object_unref(e.object);
+        cache_object_unref(e.previous);
+        c->refused++;
+        cache_compact(c, change->revision); /* history begins behind it */
+        return true;
+    }
+    note_last(l, e.object);
+    push(c, resource_of(c, change->key), &e);
+    return true;
+}
+
+/* Without history watches must start anew, and nothing else is wrong. */
+static void load_history(struct loading *l, struct store *s)
+{
+    struct cache *c = l->cache;
+    uint64_t after = store_compacted(s);
+    if (c->revision > c->opts.history && after < c->revision - c->opts.history)
+        after = c->revision - c->opts.history;
+    c->floor = after;
+    if (!store_history(s, after, load_change, l, NULL))
+        cache_compact(c, c->revision);
+}
+
+bool cache_load(struct cache *c, struct store *s, struct err *e)
+{
+    struct loading l = {.cache = c, .err = e};
+    if (!store_snapshot(s, load_object, &l, &c->revision, e))
+        return false;
+    load_history(&l, s);
+    strmap_each(&l.last, last) cache_object_unref(last->value.ptr);
+    strmap_release(&l.last);
+    return true;
+}
+
+/* ---- following ---- */
+
+static void free_ended(struct resource *r)
+{
+    for (struct cache_watch **link = &r->watches; *link;) {
+        struct cache_watch *w = *link;
+        if (w->event) {
+            link = &w->next;
+        } else {
+            *link = w->next;
+            free(w);
+        }
+    }
+}
+
+/* Watches that start meanwhile have been told; those that end stay linked until all
+ * calls are over. */
+static void deliver(struct resource *r, const struct cache_event *e)
+{
+    r->busy++;
+    for (struct cache_watch *w = r->watches; w; w = w->next) {
+        if (!w->event || w->after >= e->revision ||
+            !str_starts(e->object->key, w->prefix))
+            continue;
+        w->after = e->revision;
+        w->event(w->ctx, e);
+    }
+    if (--r->busy == 0)
+        free_ended(r);
+}
+
+/* Changes the objects, and makes the event, which owns its references. */
+static bool put_object(struct cache *c, const struct store_change *change,
+                       struct cache_event *e)
+{
+    struct cache_object *o =
+        object_new(&c->opts, change->key, change->value, change->revision);
+    if (!o)
+        return false;
+    e->object = cache_object_ref(o);
+    e->previous = order_put(&c->objects, o);
+    e->kind = e->previous ? CACHE_MODIFIED : CACHE_ADDED;
+    return true;
+}
+
+static bool drop_object(struct cache *c, const struct store_change *change,
+                        struct cache_event *e)
+{
+    struct cache_object *old = order_remove(&c->objects, change->key);
+    if (!old)
+        return false;
+    e->kind = CACHE_DELETED;
+    e->object = object_new(&c->opts, change->key, change->value, change->revision);
+    if (e->object) {
+        cache_object_unref(old);
+    } else {
+        e->object = old;
+        c->refused++;
+    }
+    return true;
+}
+
+void cache_apply(void *cache, const struct store_change *change)
+{
+    struct cache *c = cache;
+    if (change->revision <= c->revision)
+        return; /* the snapshot had it */
+    c->revision = change->revision;
+    struct cache_event e = {.revision = change->revision};
+    bool put = change->kind == STORE_PUT;
+    if (!(put ? put_object(c, change, &e) : drop_object(c, change, &e))) {
+        c->refused++;
+        return;
+    }
+    struct resource *r = resource_of(c, change->key);
+    push(c, r, &e);
+    deliver(r, &e);
+}
+
+/* ---- lists ---- */
+
+struct cache_object *cache_get(const struct cache *c, struct str key)
+{
+    return order_find(&c->objects, key);
+}
+
+static struct order_at start_of(const struct cache *c, struct str prefix,
+                                struct str after)
+{
+    if (after.p && str_cmp(after, prefix) >= 0)
+        return order_seek_after(&c->objects, after);
+    return order_seek(&c->objects, prefix);
+}
+
+void cache_each(const struct cache *c, struct str prefix, struct str after,
+                bool (*each)(void *ctx, struct cache_object *o), void *ctx)
+{
+    struct order_at at = start_of(c, prefix, after);
+    for (struct cache_object *o; (o = order_next(&c->objects, &at));)
+        if (!str_starts(o->key, prefix) || !each(ctx, o))
+            return;
+}
+
+uint64_t cache_count(const struct cache *c, struct str prefix, struct str after)
+{
+    return order_between(&c->objects, start_of(c, prefix, after),
+                         order_seek_past(&c->objects, prefix));
+}
+
+/* ---- watches ---- */
+
+static void replay(struct cache_watch *w, uint64_t after)
+{
+    const struct ring *ring = &w->resource->ring;
+    w->resource->busy++;
+    for (uint32_t i = ring_seek(ring, after); i < ring->n; i++) {
+        const struct cache_event *e = ring_at(ring, i);
+        if (str_starts(e->object->key, w->prefix))
+            w->event(w->ctx, e);
+    }
+    if (--w->resource->busy == 0)
+        free_ended(w->resource);
+}
+
+struct cache_watch *cache_watch(struct cache *c, struct str prefix, uint64_t after,
+                                cache_on_event *event, void *ctx)
+{
+    struct resource *r = resource_of(c, prefix);
+    if (after < r->ring.forgotten)
+        return NULL;
+    struct cache_watch *w = mem_zalloc(sizeof *w + prefix.n);
+    w->resource = r;
+    w->prefix = (struct str){memcpy(w + 1, prefix.p, prefix.n), prefix.n};
+    w->after = after > c->revision ? after : c->revision;
+    w->event = event;
+    w->ctx = ctx;
+    w->next = r->watches;
+    r->watches = w;
+    replay(w, after);
+    return w;
+}
+
+void cache_unwatch(struct cache_watch *w)
+{
+    if (!w)
+        return;
+    w->event = NULL;
+    if (w->resource->busy == 0)
+        free_ended(w->resource);
+}
+
+void cache_bookmark(struct cache_watch *w)
+{
+    uint64_t revision = w->resource->cache->revision;
+    struct cache_event e = {.kind = CACHE_BOOKMARK, .revision = revision};
+    if (w->after > revision)
+        e.revision = w->after;
+    w->event(w->ctx, &e);
+}
