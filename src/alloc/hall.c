@@ -5,13 +5,13 @@
 
 enum { MAX_GROUPS = 64, MAX_TRACKED = 64 };
 
-static bool tracked(const struct solver *s, uint32_t request)
+bool hall_tracks(const struct solver *s, uint32_t request)
 {
     const struct plan_request *r = &s->plan->requests[request];
     return request < s->horizon && !s->plan->alts[r->alt].admin;
 }
 
-static uint32_t least_count(const struct solver *s, uint32_t request)
+uint32_t hall_least(const struct solver *s, uint32_t request)
 {
     const struct plan_request *r = &s->plan->requests[request];
     uint32_t n = UINT32_MAX;
@@ -50,7 +50,7 @@ static void group_word(struct solver *s, uint32_t word)
     struct prover *p = s->prover;
     uint64_t any = 0, asks[MAX_TRACKED];
     for (uint32_t r = 0; r < p->ntracked; r++)
-        any |= asks[r] = tracked(s, r) ? asks_word(s, r, word) : 0;
+        any |= asks[r] = hall_tracks(s, r) ? asks_word(s, r, word) : 0;
     any &= ~s->taken[word] & (s->any_multi ? ~s->multi[word] : ~(uint64_t)0);
     while (any) {
         /* All devices of the word that are asked for by the same requests at once. */
@@ -93,7 +93,7 @@ static uint32_t free_of_group(const struct solver *s, uint32_t group, uint32_t s
 }
 
 /* Shares are to be had besides, one of each device. */
-static uint32_t shares_for(const struct solver *s, uint32_t request)
+uint32_t hall_shares(const struct solver *s, uint32_t request)
 {
     uint32_t n = 0;
     for (uint32_t w = 0; s->any_multi && w < s->words; w++)
@@ -106,7 +106,7 @@ static void add_demand(struct solver *s, uint32_t request, uint32_t need, uint32
 {
     struct prover *p = s->prover;
     struct flow *f = &p->flow;
-    uint32_t spare = shares_for(s, request);
+    uint32_t spare = hall_shares(s, request);
     if (need <= spare)
         return;
     uint32_t *cap = f->cap + (size_t)f->nleft * p->ngroups;
@@ -127,12 +127,12 @@ bool hall_refuses(struct solver *s, const struct standing *t)
     for (uint32_t g = 0; g < p->ngroups; g++)
         f->room[g] = free_of_group(s, g, 0);
     if (t->alt != NONE) {
-        if (request < p->ntracked && tracked(s, request))
+        if (request < p->ntracked && hall_tracks(s, request))
             add_demand(s, request, s->alts.v[t->alt].count - t->k, t->start);
         request++;
     }
     for (; request < p->ntracked; request++)
-        if (tracked(s, request))
-            add_demand(s, request, least_count(s, request), 0);
+        if (hall_tracks(s, request))
+            add_demand(s, request, hall_least(s, request), 0);
     return f->nleft > 0 && !flow_saturates(f);
 }

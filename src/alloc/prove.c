@@ -45,7 +45,8 @@ static bool refuted(struct solver *s, const struct standing *t)
     if (!s->hard)
         return false;
     return (s->prover->bounds && bounds_refuse(s, t)) ||
-           (s->prover->nindexes && values_refuse(s, t)) || hall_refuses(s, t);
+           (s->prover->nindexes && values_refuse(s, t)) || hall_refuses(s, t) ||
+           (s->prover->blocks && blocks_refuse(s, t));
 }
 
 bool prove_hopeless(struct solver *s, uint32_t alt, uint32_t k, uint32_t start)
@@ -65,15 +66,21 @@ bool prove_none(struct solver *s)
     return !rest_has_enough(s, 0) || (s->horizon > 0 && refuted(s, &t));
 }
 
+/* What only a search that goes on is worth. */
+static void deepen(struct solver *s)
+{
+    bounds_deepen(s);
+    blocks_build(s);
+    if (s->prover->exchangeable)
+        memo_start(s);
+}
+
 bool prove_failed(struct solver *s, bool picked)
 {
     uint32_t before = s->effort;
     s->effort += picked ? PICKED : REFUSED;
-    if (s->hard && before < SHALLOW && s->effort >= SHALLOW) {
-        bounds_deepen(s);
-        if (s->prover->exchangeable)
-            memo_start(s);
-    }
+    if (s->hard && before < SHALLOW && s->effort >= SHALLOW && !s->prover->deep)
+        deepen(s);
     return s->effort > EASY && !s->hard;
 }
 
@@ -103,6 +110,7 @@ void prover_start(struct solver *s)
     }
     arena_reset(&s->prover->mem);
     s->prover->remembers = false;
+    s->prover->blocks = NULL;
     s->prover->taken = ARENA_ARRAY(&s->prover->mem, uint64_t, s->words + 1);
     memcpy(s->prover->taken, s->taken, s->words * sizeof *s->taken);
     twins_build(s);
@@ -111,6 +119,9 @@ void prover_start(struct solver *s)
     bounds_build(s);
     reserve_flow(s);
     s->hard = true;
+    s->prover->deep = s->options && s->options->prove_first;
+    if (s->prover->deep)
+        deepen(s);
 }
 
 void prover_free(struct prover *p)

@@ -54,6 +54,7 @@ struct bounds {
 struct prover {
     struct arena mem;
     uint64_t *taken; /* before the first pick */
+    bool deep;       /* all there is was made at once */
 
     /* twins.c: devices that are the same choice */
     bool exchangeable;  /* else none of this is there */
@@ -82,7 +83,9 @@ struct prover {
     struct flow flow;
     uint32_t flow_left; /* the most it has room for */
 
-    /* values.c */
+    struct blocks *blocks; /* blocks.c; NULL: not made, or too many */
+
+    /* prove_values.c */
     struct value_index *indexes;
     uint32_t nindexes;
     uint32_t *index_of; /* [alt * uses + use] */
@@ -117,6 +120,15 @@ bool hall_refuses(struct solver *s, const struct standing *t);
 bool values_refuse(struct solver *s, const struct standing *t);
 bool bounds_refuse(struct solver *s, const struct standing *t);
 
+bool blocks_refuse(struct solver *s, const struct standing *t);
+
+/* Whether the request needs devices of its own, how many at the least, and how many
+ * shares it may have besides. */
+bool hall_tracks(const struct solver *s, uint32_t request);
+uint32_t hall_least(const struct solver *s, uint32_t request);
+uint32_t hall_shares(const struct solver *s, uint32_t request);
+
+void blocks_build(struct solver *s);
 void twins_build(struct solver *s);
 void hall_build(struct solver *s);
 void values_build(struct solver *s);
