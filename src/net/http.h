@@ -25,28 +25,43 @@
 
 struct net_loop; /* the event loop of a process */
 
+/* Makes the process ignore SIGPIPE: a peer that is gone is an error of the write. */
 struct net_loop *net_loop_new(struct err *e);
+/* Servers are freed and tunnels closed before; what of them lingers is ended here. */
 void net_loop_free(struct net_loop *l);
-/* Until net_loop_stop. */
+/* Until net_loop_stop (from the loop's thread). */
 void net_loop_run(struct net_loop *l);
 void net_loop_stop(struct net_loop *l);
-/* From any thread: fn(ctx) runs on the loop soon. */
+/* What is ready, once; wait: until something is. */
+void net_loop_run_once(struct net_loop *l, bool wait);
+/* The loop's clock (monotonic), as of this round. */
+uint64_t net_now_ms(struct net_loop *l);
+/* From any thread: fn(ctx) runs on the loop soon, in the order of the calls. */
 void net_post(struct net_loop *l, void (*fn)(void *ctx), void *ctx);
 
 struct net_timer;
-/* repeat_ms 0: once. The timer frees itself after its last call, or by net_timer_stop. */
+/* repeat_ms 0: once. The timer frees itself before its only call, or by net_timer_stop.
+ */
 struct net_timer *net_timer_start(struct net_loop *l, uint64_t first_ms,
                                   uint64_t repeat_ms, void (*fn)(void *ctx), void *ctx);
 void net_timer_stop(struct net_timer *t);
-/* fn on SIGTERM and SIGINT. */
+/* fn on SIGTERM and SIGINT, each time. */
 void net_on_stop_signal(struct net_loop *l, void (*fn)(void *ctx), void *ctx);
 
 /* ---- TLS ---- */
 
 struct net_tls_opts {
     struct str cert_pem, key_pem; /* of the server, a chain if need be */
-    struct str client_ca_pem; /* client certificates are verified against these; empty:
-                               * not asked for. A client without one is let in. */
+    /* Client certificates are verified against these; empty: not asked for. A client
+     * without one is let in, and one with a bad one too: client_cert_error says why. */
+    struct str client_ca_pem;
+};
+
+/* For connections to others. */
+struct net_tls_client_opts {
+    struct str ca_pem;
+    struct str cert_pem, key_pem; /* what we show; empty: nothing */
+    bool insecure;                /* the server's certificate is not verified */
 };
 
 /* ---- server ---- */
@@ -67,23 +82,33 @@ struct net_exchange {
     struct str client_name;          /* CN */
     const struct str *client_groups; /* O */
     uint32_t nclient_groups;
-    struct str client_cert_hash; /* SHA-256 in hex */
-    void *user;                  /* the handler's own */
+    struct str client_cert_hash;  /* SHA-256 in hex */
+    struct str client_cert_error; /* one was shown that is not to be trusted: why */
+    void *user;                   /* the handler's own */
 };
 
 /* STR_NONE: not there. name in lower case. */
 struct str net_header_get(const struct net_exchange *x, const char *name);
 
 typedef void net_handler(void *ctx, struct net_exchange *x);
+/* Answers, at once, a request that is refused here: 400, 405, 408, 413, 417, 429, 431.
+ * It may not be complete. */
+typedef void net_refuser(void *ctx, struct net_exchange *x, unsigned status);
 
 struct net_server_opts {
     const struct net_tls_opts *tls; /* NULL: plain, for Unix sockets */
-    const char *address;            /* "127.0.0.1:6443", "[::1]:0", or "unix:/path" */
+    const char *address;            /* "127.0.0.1:6443", "[::1]:0", or "unix:/path", which
+                                     * only its owner may open; NULL: net_server_adopt */
+    net_refuser *refuse;            /* NULL: refusals are a line of text */
     size_t max_body;                /* 0: 3 MiB, as upstream */
+    size_t max_bodies;              /* of all requests at once (else 429), 0: 512 MiB */
     size_t max_unsent;              /* per exchange, 0: 64 MiB */
     uint32_t max_connections;       /* 0: 10,000 */
     uint32_t max_streams;           /* per connection, 0: 250 */
     uint64_t idle_ms;               /* connections without a stream, 0: 180,000 */
+    uint64_t headers_ms;            /* to send a request's headers, 0: 30,000 */
+    uint64_t request_ms;            /* to send all of a request, 0: 60,000 */
+    uint64_t stall_ms;              /* bytes wait and none leaves, 0: 60,000 */
 };
 
 struct net_server;
@@ -95,40 +120,84 @@ uint16_t net_server_port(const struct net_server *s);
  * and done(ctx) called. */
 void net_server_stop(struct net_server *s, uint64_t ms, void (*done)(void *ctx),
                      void *ctx);
+/* Ends what is left. Handlers whose exchanges still run are told from the loop. */
 void net_server_free(struct net_server *s);
+uint32_t net_server_connections(const struct net_server *s);
+/* Takes a connected Unix socket as a connection of a plain server. */
+bool net_server_adopt(struct net_server *s, int fd);
 
 /* ---- responding ---- */
 
-/* The whole response; content-length is added. Ends the exchange (net_done). */
+/* The whole response; content-length and date are added. Ends the exchange, as net_done
+ * does. The body is copied, taken over (and *body left empty), or shared; HEAD, 204 and
+ * 304 send none of it. No limit: max_unsent is for responses in pieces. */
 void net_respond(struct net_exchange *x, unsigned status,
                  const struct net_header *headers, uint32_t nheaders, struct str body);
+void net_respond_buf(struct net_exchange *x, unsigned status,
+                     const struct net_header *headers, uint32_t nheaders,
+                     struct strbuf *body);
+struct net_shared;
+void net_respond_shared(struct net_exchange *x, unsigned status,
+                        const struct net_header *headers, uint32_t nheaders,
+                        struct net_shared *body);
 /* A response in pieces: begin, write..., done. */
 void net_begin(struct net_exchange *x, unsigned status, const struct net_header *headers,
                uint32_t nheaders);
-/* Copies. False: the client is gone or too slow; the exchange should be ended. */
+/* Copies. False: the client is gone or too slow; the exchange should be ended. Never
+ * calls back: on_gone comes from the loop. */
 bool net_write(struct net_exchange *x, struct str bytes);
-/* Bytes shared by many exchanges, encoded once: referenced, not copied. */
-struct net_shared;
+/* Bytes shared by many exchanges, encoded once: referenced, not copied. References may be
+ * taken and given back on any thread. */
 struct net_shared *net_shared_new(struct str bytes); /* copies once; one reference */
+/* Of bytes that live until release(ctx); it may be NULL. */
+struct net_shared *net_shared_wrap(struct str bytes, void (*release)(void *ctx),
+                                   void *ctx);
+struct str net_shared_bytes(const struct net_shared *s);
 struct net_shared *net_shared_ref(struct net_shared *s);
 void net_shared_unref(struct net_shared *s);
 bool net_write_shared(struct net_exchange *x, struct net_shared *s);
 /* Bytes handed over and not yet sent. */
 size_t net_unsent(const struct net_exchange *x);
+/* fn(ctx) each time that net_unsent has been above `below` and is not anymore. */
+void net_on_drain(struct net_exchange *x, size_t below, void (*fn)(void *ctx), void *ctx);
 /* Ends the response. The exchange must not be touched afterwards. */
 void net_done(struct net_exchange *x);
-/* fn(ctx) once when the client goes away before net_done. */
+/* fn(ctx) once when the client goes away, or is cut off as too slow, before net_done. The
+ * exchange must still be ended by net_done, then or later. */
 void net_on_gone(struct net_exchange *x, void (*fn)(void *ctx), void *ctx);
 
 /* ---- upgrades (HTTP/1.1): after this the connection is a pair of byte streams ---- */
 
 struct net_tunnel;
-typedef void net_tunnel_data(void *ctx, struct str bytes); /* empty: the peer has ended */
-/* Answers 101 with the headers and takes the connection over. NULL: not possible
- * (HTTP/2). */
+/* empty: the peer has ended, or the connection is lost; nothing follows, and the tunnel
+ * still has to be closed. */
+typedef void net_tunnel_data(void *ctx, struct str bytes);
+/* Whether the client asks for an upgrade and one is possible (not over HTTP/2). */
+bool net_wants_upgrade(const struct net_exchange *x);
+/* Answers 101 with the headers ("upgrade: ..." among them; "connection" is added) and
+ * takes the connection over; the exchange is ended. NULL: not possible; it goes on. */
 struct net_tunnel *net_upgrade(struct net_exchange *x, const struct net_header *headers,
                                uint32_t nheaders, net_tunnel_data *on_data, void *ctx);
+
+struct net_connect_opts {
+    const char *ip;
+    uint16_t port;
+    const struct net_tls_client_opts *tls; /* NULL: plain */
+    const char *name; /* that the certificate must be for, NULL: the address */
+};
+/* A connection to somebody else; what is written before it stands waits. */
+struct net_tunnel *net_tunnel_connect(struct net_loop *l,
+                                      const struct net_connect_opts *opts,
+                                      net_tunnel_data *on_data, void *ctx, struct err *e);
+
+/* Copies. False: the peer is gone, or 8 MiB wait for it already. */
 bool net_tunnel_write(struct net_tunnel *t, struct str bytes);
+size_t net_tunnel_unsent(const struct net_tunnel *t);
+/* Paused: bytes are left with the peer. */
+void net_tunnel_pause(struct net_tunnel *t, bool paused);
+/* As net_on_drain, with the tunnel's ctx. */
+void net_tunnel_on_drain(struct net_tunnel *t, size_t below, void (*fn)(void *ctx));
+/* Sends what was written, then ends. The tunnel must not be touched afterwards. */
 void net_tunnel_close(struct net_tunnel *t);
 
 #endif

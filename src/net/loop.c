@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/loop.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "base/mem.h"
+#include "net/stream.h"
+
+struct net_timer {
+    uv_timer_t uv;
+    void (*fn)(void *ctx);
+    void *ctx;
+    bool once;
+};
+
+static void must(int status, const char *what)
+{
+    if (status < 0)
+        bug("net: %s: %s", what, uv_strerror(status));
+}
+
+/* ---- posts ---- */
+
+static void run_posts(uv_async_t *handle)
+{
+    struct net_loop *l = handle->data;
+    VEC(struct loop_post) posts = {0};
+    pthread_mutex_lock(&l->lock);
+    for (size_t i = 0; i < l->posts.n; i++)
+        vec_push(&posts, l->posts.v[i]);
+    vec_clear(&l->posts);
+    pthread_mutex_unlock(&l->lock);
+    for (size_t i = 0; i < posts.n; i++)
+        posts.v[i].fn(posts.v[i].ctx);
+    vec_release(&posts);
+}
+
+void net_post(struct net_loop *l, void (*fn)(void *ctx), void *ctx)
+{
+    pthread_mutex_lock(&l->lock);
+    vec_push(&l->posts, (struct loop_post){fn, ctx});
+    pthread_mutex_unlock(&l->lock);
+    uv_async_send(&l->posted);
+}
+
+/* ---- the loop ---- */
+
+static void flush_dirty(uv_prepare_t *handle)
+{
+    struct net_loop *l = handle->data;
+    while (l->dirty)
+        stream_flush(l->dirty);
+}
+
+struct net_loop *net_loop_new(struct err *e)
+{
+    struct net_loop *l = mem_zalloc(sizeof *l);
+    int status = uv_loop_init(&l->uv);
+    if (status == 0 && (status = uv_async_init(&l->uv, &l->posted, run_posts)) < 0)
+        uv_loop_close(&l->uv);
+    if (status < 0) {
+        free(l);
+        err_set(e, ERR_IO, "event loop: %s", uv_strerror(status));
+        return NULL;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    pthread_mutex_init(&l->lock, NULL);
+    l->posted.data = l;
+    must(uv_prepare_init(&l->uv, &l->flush), "prepare");
+    l->flush.data = l;
+    must(uv_prepare_start(&l->flush, flush_dirty), "prepare");
+    uv_unref((uv_handle_t *)&l->flush);
+    return l;
+}
+
+void loop_free_handle(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+/* What is left are timers that nobody stopped and streams that linger: whoever made
+ * servers and tunnels has freed them. */
+static void close_left(uv_handle_t *h, void *ctx)
+{
+    if (uv_is_closing(h))
+        return;
+    if (h->data != h)
+        uv_close(h, NULL); /* the loop's own */
+    else if (h->type == UV_TIMER)
+        uv_close(h, loop_free_handle);
+    else
+        stream_abort(h->data);
+}
+
+void net_loop_free(struct net_loop *l)
+{
+    if (!l)
+        return;
+    flush_dirty(&l->flush);
+    uv_walk(&l->uv, close_left, l);
+    while (uv_run(&l->uv, UV_RUN_DEFAULT) != 0)
+        ;
+    must(uv_loop_close(&l->uv), "loop");
+    pthread_mutex_destroy(&l->lock);
+    vec_release(&l->posts);
+    free(l);
+}
+
+void net_loop_run(struct net_loop *l)
+{
+    uv_run(&l->uv, UV_RUN_DEFAULT);
+}
+
+void net_loop_run_once(struct net_loop *l, bool wait)
+{
+    uv_run(&l->uv, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+}
+
+void net_loop_stop(struct net_loop *l)
+{
+    uv_stop(&l->uv);
+}
+
+uint64_t loop_now(struct net_loop *l)
+{
+    return uv_now(&l->uv);
+}
+
+uint64_t net_now_ms(struct net_loop *l)
+{
+    return loop_now(l);
+}
+
+struct str loop_date(struct net_loop *l)
+{
+    uint64_t now = loop_now(l);
+    if (!l->date[0] || now - l->date_ms >= 500) {
+        struct tm tm;
+        uv_timeval64_t wall = {0};
+        uv_gettimeofday(&wall);
+        time_t seconds = (time_t)wall.tv_sec;
+        gmtime_r(&seconds, &tm);
+        strftime(l->date, sizeof l->date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+        l->date_ms = now;
+    }
+    return str_from(l->date);
+}
+
+/* ---- timers ---- */
+
+static void on_timer(uv_timer_t *handle)
+{
+    struct net_timer *t = handle->data;
+    void (*fn)(void *ctx) = t->fn;
+    void *ctx = t->ctx;
+    if (t->once)
+        net_timer_stop(t);
+    fn(ctx);
+}
+
+struct net_timer *net_timer_start(struct net_loop *l, uint64_t first_ms,
+                                  uint64_t repeat_ms, void (*fn)(void *ctx), void *ctx)
+{
+    struct net_timer *t = mem_zalloc(sizeof *t);
+    t->fn = fn;
+    t->ctx = ctx;
+    t->once = repeat_ms == 0;
+    must(uv_timer_init(&l->uv, &t->uv), "timer");
+    t->uv.data = t;
+    must(uv_timer_start(&t->uv, on_timer, first_ms, repeat_ms), "timer");
+    return t;
+}
+
+void net_timer_stop(struct net_timer *t)
+{
+    if (t && !uv_is_closing((uv_handle_t *)&t->uv))
+        uv_close((uv_handle_t *)&t->uv, loop_free_handle);
+}
+
+/* ---- signals ---- */
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct net_loop *l = handle->data;
+    l->on_signal(l->signal_ctx);
+}
+
+void net_on_stop_signal(struct net_loop *l, void (*fn)(void *ctx), void *ctx)
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+    l->on_signal = fn;
+    l->signal_ctx = ctx;
+    for (int i = 0; i < 2 && !l->has_signals; i++) {
+        must(uv_signal_init(&l->uv, &l->signals[i]), "signal");
+        l->signals[i].data = l;
+        must(uv_signal_start(&l->signals[i], on_signal, numbers[i]), "signal");
+        uv_unref((uv_handle_t *)&l->signals[i]);
+    }
+    l->has_signals = true;
+}
