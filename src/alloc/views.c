@@ -206,9 +206,21 @@ static struct pool_view *add_view(struct alloc_inventory *inv, struct pool *p,
     return v;
 }
 
+/* Most pools are of other nodes. */
+static bool sees_none(const struct pool *p, const struct view_node *node)
+{
+    for (uint32_t i = 0; i < p->nparts; i++)
+        if (!p->parts[i].ignored &&
+            slice_relevant(p->parts[i].v, node, NULL) != VIEW_MATCH_NO)
+            return false;
+    return true;
+}
+
 struct pool_view *pool_view_for(struct alloc_inventory *inv, struct pool *p,
                                 const struct view_node *node, struct err *e)
 {
+    if (sees_none(p, node))
+        return NULL;
     struct arena a;
     arena_init(&a);
     struct draft t;

@@ -3,7 +3,7 @@
  * The allocator against the naive search, on random small inputs of every feature and of
  * their mixes: the same outcome, the same devices, and never more steps.
  *
- *     property_alloc [MIX SEED]    one input, for debugging
+ *     property_alloc MIX SEED [COUNT]    these inputs, for debugging
  */
 #include "unit/unit.h"
 
@@ -225,19 +225,20 @@ static void test_mix(void **state)
     assert_true(compared > ROUNDS / 2);
 }
 
-static int one(const char *name, uint64_t seed)
+static int some(const char *name, uint64_t seed, uint64_t count)
 {
     for (size_t i = 0; i < UNIT_COUNT(MIXES); i++)
-        if (strcmp(MIXES[i].name, name) == 0)
-            compare(&MIXES[i], seed, true);
+        for (uint64_t k = 0; k < count && strcmp(MIXES[i].name, name) == 0; k++)
+            compare(&MIXES[i], seed + k, count == 1);
     return 0;
 }
 
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[UNIT_COUNT(MIXES)];
-    if (argc == 3)
-        return one(argv[1], strtoull(argv[2], NULL, 10));
+    if (argc > 2)
+        return some(argv[1], strtoull(argv[2], NULL, 10),
+                    argc > 3 ? strtoull(argv[3], NULL, 10) : 1);
     for (size_t i = 0; i < UNIT_COUNT(MIXES); i++)
         tests[i] = (struct CMUnitTest){.name = MIXES[i].name,
                                        .test_func = test_mix,

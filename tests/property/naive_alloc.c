@@ -545,10 +545,12 @@ static bool shared_parts_fit(const struct search *s, const struct view_alternati
                              const struct candidate *c)
 {
     const struct alloc_features *f = s->in->features;
-    if (c->device->nconsumes == 0 || alt->admin)
+    if (c->device->nconsumes == 0)
         return true;
     if (!f->partitionable_devices)
-        return false;
+        return false; /* for admin access too (rule 33) */
+    if (alt->admin)
+        return true;
     if (multi(s, c->device) && has_share(s, c))
         return true;
     return (!f->compatibility_groups || groups_fit(s, c)) && counters_fit(s, c);
