@@ -29,6 +29,25 @@ struct diag *diags_add(struct diags *d, enum diag_level level, const struct diag
     return &d->list.v[d->list.n - 1];
 }
 
+static bool is_before(const struct diag *a, const struct diag *b)
+{
+    if (a->place.line != b->place.line)
+        return a->place.line - 1 < b->place.line - 1; /* 0 is last */
+    return a->place.column < b->place.column;
+}
+
+/* They are few, and nearly in order. */
+void diags_sort(struct diags *d, size_t from)
+{
+    for (size_t i = from + 1; i < d->list.n; i++) {
+        struct diag one = d->list.v[i];
+        size_t at = i;
+        for (; at > from && is_before(&one, &d->list.v[at - 1]); at--)
+            d->list.v[at] = d->list.v[at - 1];
+        d->list.v[at] = one;
+    }
+}
+
 void diags_skip(struct diags *d, enum diag_level level)
 {
     *(level == DIAG_ERROR ? &d->errors : &d->notes) += 1;

@@ -34,6 +34,9 @@ void diags_init(struct diags *d);
 void diags_fini(struct diags *d);
 /* Texts are copied. Returns the entry, valid until the next one. */
 struct diag *diags_add(struct diags *d, enum diag_level level, const struct diag *what);
+/* Puts those from index on, which are of one file, into the order of its lines; those of
+ * the file as a whole come last. */
+void diags_sort(struct diags *d, size_t from);
 /* Counts one that is not told. */
 void diags_skip(struct diags *d, enum diag_level level);
 /* "FILE:LINE:COLUMN: OBJECT: TEXT" and an indented line of advice; equal ones once. */

@@ -187,12 +187,39 @@ static struct str hint_near(const struct api_issue *x, struct arena *a)
     return STR("");
 }
 
+/* attributes: {model: A100}, capacity: {memory: 40Gi}: values are wrapped. */
+static struct str hint_wrapped(const struct api_issue *x, struct arena *a)
+{
+    size_t open = SIZE_MAX, at = 0;
+    while ((at = str_find_byte(x->path, '[', at)) != SIZE_MAX)
+        open = at++;
+    if (!x->value || x->value->type < DOC_BOOL || x->value->type > DOC_STRING ||
+        open == SIZE_MAX || !str_ends(x->path, STR("]")))
+        return STR("");
+    struct str holder = last_name(str_sub(x->path, 0, open));
+    struct str name = str_sub(x->path, open + 1, x->path.n - 1);
+    struct str value = x->value->type == DOC_BOOL
+                           ? (x->value->b ? STR("true") : STR("false"))
+                           : doc_str(x->value);
+    if (str_is(holder, "capacity") || str_is(holder, "counters"))
+        return arena_printf(a, "write %.*s: {value: %.*s}", STR_ARG(name),
+                            STR_ARG(value));
+    if (!str_is(holder, "attributes"))
+        return STR("");
+    const char *kind = x->value->type == DOC_BOOL     ? "bool"
+                       : x->value->type == DOC_NUMBER ? "int"
+                                                      : "string";
+    return arena_printf(a, "write %.*s: {%s: %.*s}", STR_ARG(name), kind, STR_ARG(value));
+}
+
 struct str hint_for_issue(const struct api_issue *x, const struct doc *object,
                           struct arena *a)
 {
     if (x->kind == API_DUPLICATE_FIELD)
         return STR("the key is there twice in one map; keep one");
-    if (x->kind != API_UNKNOWN_FIELD || !x->in)
+    if (x->kind == API_WRONG_TYPE)
+        return hint_wrapped(x, a);
+    if (!x->in)
         return STR("");
     struct str hint = hint_below(x, a);
     if (hint.n == 0)
@@ -240,6 +267,12 @@ struct str hint_for_error(const struct api_error *x, const struct doc *object,
     if (x->type == API_ERROR_REQUIRED &&
         str_find(x->path, STR(".requests[")) != SIZE_MAX && str_ends(x->path, STR("]")))
         return STR("say what the request asks for: exactly: {deviceClassName: ...}");
+    if ((str_ends(x->path, STR("matchAttribute")) ||
+         str_ends(x->path, STR("distinctAttribute"))) &&
+        x->value && x->value->type == DOC_STRING &&
+        str_find_byte(doc_str(x->value), '/', 0) == SIZE_MAX)
+        return STR("write the attribute with its domain: DRIVER/name, or "
+                   "resource.kubernetes.io/name for those that all drivers share");
     return STR("");
 }
 

@@ -220,14 +220,12 @@ static void doubt_object(struct reading *r, const struct doc_source *src,
         api_edit_each(object, PLACES[i], doubt_expression, &x);
 }
 
-static void add(struct reading *r, const struct doc_source *src,
-                const struct api_kind *kind, const struct doc *object)
+/* Slices are most of a large cluster; what a server has stored in the shape that views
+ * read is known to be right. */
+static bool is_known(const struct api_kind *kind, const struct doc *object)
 {
-    struct err e = ERR_INIT;
-    if (!cluster_add(r->c, str_from(kind->name), object, &e))
-        say(r, DIAG_ERROR, src, object, UINT32_MAX,
-            &(struct diag){.text = str_from(err_text(&e))});
-    err_release(&e);
+    return strcmp(kind->name, "ResourceSlice") == 0 && kind == api_kind_hub(kind) &&
+           is_stored(object);
 }
 
 static bool has_shape(struct reading *r, const struct doc_source *src,
@@ -235,9 +233,6 @@ static bool has_shape(struct reading *r, const struct doc_source *src,
 {
     struct api_issues issues = {0};
     bool stored = is_stored(object);
-    /* Slices are most of a large cluster; a server made sure of the shape of these. */
-    if (stored && strcmp(kind->name, "ResourceSlice") == 0)
-        return true;
     bool decodable = api_check_object(kind, object, src, &r->scratch, &issues);
     /* A newer server may know fields that we do not: what it stored is not wrong. */
     if (!stored || !decodable)
@@ -247,13 +242,26 @@ static bool has_shape(struct reading *r, const struct doc_source *src,
     return ok;
 }
 
+/* What a view cannot be made of has a wrong shape, too, if it was not looked at before.
+ */
+static void add(struct reading *r, const struct doc_source *src,
+                const struct api_kind *kind, const struct doc *object)
+{
+    struct err e = ERR_INIT;
+    if (!cluster_add(r->c, str_from(kind->name), object, &e) &&
+        (!is_known(kind, object) || has_shape(r, src, kind, object)))
+        say(r, DIAG_ERROR, src, object, UINT32_MAX,
+            &(struct diag){.text = str_from(err_text(&e))});
+    err_release(&e);
+}
+
 static void take(struct reading *r, const struct doc_source *src,
                  const struct api_kind *kind, const struct doc *object)
 {
     const struct api_kind *hub = api_kind_hub(kind);
     bool slice = strcmp(kind->name, "ResourceSlice") == 0;
     bool stored = is_stored(object);
-    if (slice && kind == hub && stored) {
+    if (is_known(kind, object)) {
         if (is_first(r, src, kind, object))
             add(r, src, kind, object);
         return;
@@ -309,7 +317,8 @@ static bool each_object(void *ctx, const struct doc_source *src, const struct do
         say(r, DIAG_NOTE, src, object, object->pos, &d);
         return true;
     }
-    if (cluster_wants(str_from(kind->group), name) && has_shape(r, src, kind, object))
+    if (cluster_wants(str_from(kind->group), name) &&
+        (is_known(kind, object) || has_shape(r, src, kind, object)))
         take(r, src, kind, object);
     return true;
 }
@@ -340,12 +349,14 @@ static void parse(struct reading *r, const char *path, struct str text)
     /* The name outlives the reading: later duplicates tell it. */
     struct doc_source src = {.name = arena_strdup(&r->c->arena, path), .text = text};
     struct err e = ERR_INIT;
+    size_t from = r->diags->list.n;
     r->errors = r->notes = 0;
     if (!doc_stream(&src, each_object, r, &e)) {
         struct diag d = {.text = str_from(err_text(&e))};
         diags_add(r->diags, DIAG_ERROR, &d);
     }
     err_release(&e);
+    diags_sort(r->diags, from);
     tell_skipped(r, &src);
 }
 

@@ -62,6 +62,14 @@ static void test_issues(void **state)
          "{devices: [{name: d, basic: {attributes: {}}}]}}",
          "in resource.k8s.io/v1 what stands under \"basic\" belongs directly under "
          "spec.devices[0]"},
+        {"{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: c}, "
+         "spec: "
+         "{devices: [{name: d, attributes: {a.b/model: A100}}]}}",
+         "write a.b/model: {string: A100}"},
+        {"{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: c}, "
+         "spec: "
+         "{devices: [{name: d, capacity: {memory: 40Gi}}]}}",
+         "write memory: {value: 40Gi}"},
         {"{apiVersion: v1, kind: Pod, metadata: {name: c}, spec: {containers: [{name: c, "
          "claims: [{name: x}]}]}}",
          "claims belongs under \"resources\": write spec.containers[0].resources.claims"},
