@@ -10,20 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "alloc/alloc.h"
+#include "alloc_case.h"
 #include "base/clock.h"
 #include "bench.h"
 
 struct scene {
-    struct device_names names;
-    struct alloc_features features;
-    const struct view_slice **slices;
-    const struct view_class **classes;
-    const struct view_claim **claims;
-    const struct view_node **nodes;
-    uint32_t nslices, nclasses, nclaims, nnodes;
-    const struct doc *busy;      /* allocatedDevices */
-    struct alloc_inventory *inv; /* of warm rows */
+    const struct doc *doc;  /* the case */
+    struct alloc_case warm; /* of warm rows */
 };
 
 /* ---- reading a case ---- */
@@ -50,79 +43,15 @@ static bool generate(const char *word, struct strbuf *line)
     return pclose(f) == 0 && line->n > 0;
 }
 
-static const struct doc *list_of(const struct doc *d, const char *key, uint32_t *n)
-{
-    const struct doc *list = doc_get(d, key);
-    *n = list && list->type == DOC_LIST ? list->n : 0;
-    return list;
-}
-
-static void read_features(struct scene *s, const struct doc *d)
-{
-    uint32_t n;
-    const struct doc *features = list_of(d, "features", &n);
-    s->features = features ? (struct alloc_features){0} : alloc_features_all;
-    for (uint32_t i = 0; i < n; i++)
-        alloc_features_set(&s->features, doc_str(&features->items[i]), true);
-}
-
-static void read_nodes(struct scene *s, const struct doc *d, struct arena *a)
-{
-    const struct doc *nodes = list_of(d, "nodes", &s->nnodes);
-    const struct doc *one = doc_get(d, "node");
-    if (!nodes && one) {
-        nodes = one;
-        s->nnodes = 1;
-    }
-    s->nodes = ARENA_ARRAY(a, const struct view_node *, s->nnodes + 1);
-    for (uint32_t i = 0; i < s->nnodes; i++)
-        s->nodes[i] = view_node_new(nodes == one ? one : &nodes->items[i], a, NULL);
-}
-
-static void read_scene(struct scene *s, const struct doc *d, struct arena *a)
-{
-    device_names_init(&s->names);
-    read_features(s, d);
-    read_nodes(s, d, a);
-    const struct doc *list = list_of(d, "slices", &s->nslices);
-    s->slices = ARENA_ARRAY(a, const struct view_slice *, s->nslices + 1);
-    for (uint32_t i = 0; i < s->nslices; i++)
-        s->slices[i] = view_slice_new(&list->items[i], &s->names, a, NULL);
-    list = list_of(d, "classes", &s->nclasses);
-    s->classes = ARENA_ARRAY(a, const struct view_class *, s->nclasses + 1);
-    for (uint32_t i = 0; i < s->nclasses; i++)
-        s->classes[i] = view_class_new(&list->items[i], a, NULL);
-    list = list_of(d, "claims", &s->nclaims);
-    s->claims = ARENA_ARRAY(a, const struct view_claim *, s->nclaims + 1);
-    for (uint32_t i = 0; i < s->nclaims; i++)
-        s->claims[i] = view_claim_new(&list->items[i], a, NULL);
-    s->busy = doc_get(d, "allocatedDevices");
-}
-
-static struct alloc_inventory *build(struct scene *s)
-{
-    struct alloc_inventory *inv = alloc_inventory_new(&s->features, &s->names);
-    for (uint32_t i = 0; i < s->nclasses; i++)
-        alloc_inventory_put_class(inv, s->classes[i]);
-    for (uint32_t i = 0; i < s->nslices; i++)
-        alloc_inventory_put_slice(inv, s->slices[i]);
-    for (uint32_t i = 0; s->busy && s->busy->type == DOC_LIST && i < s->busy->n; i++) {
-        const struct doc *d = &s->busy->items[i];
-        alloc_mark_device(inv, doc_get_text(d, "driver"), doc_get_text(d, "pool"),
-                          doc_get_text(d, "device"));
-    }
-    return inv;
-}
-
 /* ---- asking ---- */
 
-static uint64_t ask(struct scene *s, struct alloc_inventory *inv, struct arena *a)
+static uint64_t ask(struct alloc_case *c, struct arena *a)
 {
     const struct alloc_options options = {0};
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < s->nnodes; i++) {
+    for (uint32_t i = 0; i < c->nnodes; i++) {
         struct alloc_outcome out;
-        alloc_solve(inv, s->nodes[i], s->claims, s->nclaims, &options, a, &out);
+        alloc_solve(c->inv, c->nodes[i], c->claims, c->nclaims, &options, a, &out);
         sum += out.steps + (uint64_t)out.status;
     }
     return sum;
@@ -149,11 +78,14 @@ static void setup(struct bench *b, const struct bench_row *row)
     }
     struct doc *kept = ARENA_NEW(b->arena, struct doc);
     *kept = d;
-    read_scene(s, kept, b->arena);
-    s->inv = build(s);
+    s->doc = kept;
+    if (!alloc_case_read(&s->warm, kept, b->arena, NULL)) {
+        b->skip = "the input is no case";
+        return;
+    }
     struct arena a;
     arena_init(&a);
-    b->sink += ask(s, s->inv, &a);
+    b->sink += ask(&s->warm, &a);
     arena_fini(&a);
 }
 
@@ -173,7 +105,7 @@ static void run_warm(struct bench *b, uint64_t n)
     struct arena a;
     arena_init(&a);
     for (uint64_t i = 0; i < n; i++) {
-        b->sink += ask(s, s->inv, &a);
+        b->sink += ask(&s->warm, &a);
         arena_reset(&a);
     }
     arena_fini(&a);
@@ -187,12 +119,14 @@ static double measure_cold(struct bench *b)
     uint64_t best = UINT64_MAX;
     arena_init(&a);
     for (int i = 0; i < ROUNDS; i++) {
-        struct alloc_inventory *inv = build(s);
+        struct alloc_case c;
+        if (!alloc_case_read(&c, s->doc, &a, NULL))
+            abort();
         uint64_t start = clock_mono_ns();
-        b->sink += ask(s, inv, &a);
+        b->sink += ask(&c, &a);
         uint64_t took = clock_mono_ns() - start;
         best = took < best ? took : best;
-        alloc_inventory_free(inv);
+        alloc_case_fini(&c);
         arena_reset(&a);
     }
     arena_fini(&a);
@@ -202,18 +136,16 @@ static double measure_cold(struct bench *b)
 static void teardown(struct bench *b)
 {
     struct scene *s = b->data;
-    if (!s || !s->inv)
-        return;
-    alloc_inventory_free(s->inv);
-    device_names_fini(&s->names);
+    if (s && s->warm.inv)
+        alloc_case_fini(&s->warm);
 }
 
 /* ---- the peer's figure: a new allocator, then a call for each node ---- */
 
 static bool read_peer(const struct doc *answer, double *figure, bool *at_least)
 {
-    uint32_t n;
-    const struct doc *nodes = list_of(answer, "upstream", &n);
+    const struct doc *nodes = doc_get(answer, "upstream");
+    uint32_t n = nodes && nodes->type == DOC_LIST ? nodes->n : 0;
     double total = 0, ns;
     const struct doc *made = doc_get(answer, "newNs");
     if (made && doc_double(made, &ns))
