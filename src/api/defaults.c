@@ -1,256 +1,200 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/defaults.h"
 
+#include "api/defaults_table.h"
 #include "api/edit.h"
 
-struct defaulting {
-    struct arena *a;
-    struct str now;
-};
+/* ---- fields of a struct, by dotted names ---- */
 
-static bool lacks(const struct doc *d, const char *key)
+static struct str next_step(struct str *path)
 {
-    const struct doc *m = doc_get(d, key);
-    return !m || m->type == DOC_NULL || (m->type == DOC_STRING && m->n == 0);
+    size_t dot = str_find_byte(*path, '.', 0);
+    struct str step = str_sub(*path, 0, dot);
+    *path = dot == SIZE_MAX ? STR("") : str_sub(*path, dot + 1, SIZE_MAX);
+    return step;
 }
 
-static void set_text(struct defaulting *c, struct doc *d, const char *key,
-                     struct str text)
+/* The struct that holds the path's last field, whose name goes to *last. NULL: there is
+ * none, and makes is false. */
+static struct doc *holder(struct defaulting *c, struct doc *d, const char *path,
+                          bool makes, struct str *last)
 {
-    doc_set(c->a, d, key, doc_make_string(c->a, text));
+    struct str rest = str_from(path), step = next_step(&rest);
+    for (; rest.n; step = next_step(&rest)) {
+        struct doc *inner = (struct doc *)doc_get_str(d, step);
+        bool there = inner && inner->type != DOC_NULL;
+        if (!there && !makes)
+            return NULL;
+        d = there ? inner : doc_set_str(c->a, d, step, doc_make_map());
+        if (d->type != DOC_MAP)
+            return NULL;
+    }
+    *last = step;
+    return d;
 }
 
-/* ---- resource.k8s.io ---- */
-
-static void default_request(void *ctx, struct doc *request)
+static bool unset(const struct doc *d, bool pointer)
 {
-    struct defaulting *c = ctx;
-    int64_t count = 0;
-    if (lacks(request, "allocationMode"))
-        set_text(c, request, "allocationMode", STR("ExactCount"));
-    doc_get_int64(request, "count", &count);
-    if (doc_is_string(doc_get(request, "allocationMode"), "ExactCount") && count == 0)
-        doc_set(c->a, request, "count", doc_make_int(c->a, 1));
+    int64_t v;
+    if (!d || d->type == DOC_NULL)
+        return true;
+    if (pointer)
+        return false;
+    if (d->type == DOC_NUMBER)
+        return doc_int64(d, &v) && v == 0;
+    return d->type == DOC_BOOL ? !d->b : d->n == 0;
 }
 
-/* v1beta1: only a request that names a class is one (spec 2.12). */
-static void default_flat_request(void *ctx, struct doc *request)
+/* ---- conditions ---- */
+
+static bool among(struct str text, const char *values)
 {
-    if (!lacks(request, "deviceClassName"))
-        default_request(ctx, request);
+    struct str rest = str_from(values);
+    for (;;) {
+        size_t bar = str_find_byte(rest, '|', 0);
+        if (str_eq(str_sub(rest, 0, bar), text))
+            return true;
+        if (bar == SIZE_MAX)
+            return false;
+        rest = str_sub(rest, bar + 1, SIZE_MAX);
+    }
 }
 
-static void default_toleration(void *ctx, struct doc *toleration)
+static bool is_one_of(const struct doc *d, const char *values)
 {
-    if (lacks(toleration, "operator"))
-        set_text(ctx, toleration, "operator", STR("Equal"));
+    if (d->type == DOC_BOOL)
+        return among(d->b ? STR("true") : STR("false"), values);
+    return d->type == DOC_STRING && among(doc_str(d), values);
 }
 
-static void default_taint(void *ctx, struct doc *taint)
+static bool holds(const struct api_default_if *f, const struct doc *d)
 {
-    struct defaulting *c = ctx;
-    if (lacks(taint, "timeAdded"))
-        set_text(c, taint, "timeAdded", c->now);
+    const struct doc *value = doc_path(d, f->field);
+    bool yes = f->values ? value && is_one_of(value, f->values) : !unset(value, false);
+    return yes != f->negated;
 }
 
-static void default_limit(void *ctx, struct doc *spec)
+static bool all_hold(const struct api_default_row *r, const struct doc *d, bool where)
 {
-    struct defaulting *c = ctx;
-    if (lacks(spec, "limit"))
-        doc_set(c->a, spec, "limit", doc_make_int(c->a, 100));
+    for (int i = 0; i < r->nifs; i++)
+        if (r->ifs[i].where == where && !holds(&r->ifs[i], d))
+            return false;
+    return true;
 }
 
-/* ---- core: what a container does not request it requests by its limits ---- */
+/* ---- rows ---- */
 
-static void default_requests(void *ctx, struct doc *resources)
+/* Tables are shared: containers in them are copied before anything may grow them. */
+static struct doc fresh(struct defaulting *c, const struct doc *d)
 {
-    struct defaulting *c = ctx;
-    const struct doc *limits = api_edit_get(resources, "limits");
-    if (!limits || limits->type != DOC_MAP)
+    return d->type == DOC_LIST || d->type == DOC_MAP ? doc_dup(c->a, d) : *d;
+}
+
+static void put(struct defaulting *c, const struct api_default_row *r, struct doc *d)
+{
+    const struct doc *value = r->from ? doc_path(d, r->from) : r->value;
+    struct str last;
+    struct doc now = doc_make_null();
+    if (r->op == API_DEFAULT_NOW) {
+        now = doc_make_string(c->a, c->now);
+        value = &now;
+    }
+    bool nothing = r->from ? unset(value, false) : !value;
+    struct doc *in = holder(c, d, r->field, r->makes && !nothing, &last);
+    if (!in || (r->op != API_DEFAULT_PUT && !unset(doc_get_str(in, last), r->pointer)))
         return;
-    if (!api_edit_get(resources, "requests"))
-        doc_set(c->a, resources, "requests", doc_make_map());
-    struct doc *requests = api_edit_get(resources, "requests");
-    for (uint32_t i = 0; i < limits->n; i++)
-        if (!doc_get_str(requests, doc_key(&limits->members[i])))
-            doc_set_str(c->a, requests, doc_key(&limits->members[i]),
-                        limits->members[i].value);
+    if (!nothing)
+        doc_set_str(c->a, in, last, fresh(c, value));
+    else if (r->op == API_DEFAULT_PUT)
+        doc_remove(in, last);
 }
 
-/* ---- apps: claims inside of a StatefulSet say what they are ---- */
-
-static void default_claim_kind(void *ctx, struct doc *claim)
+static void merge(struct defaulting *c, const struct api_default_row *r, struct doc *d)
 {
-    if (lacks(claim, "kind"))
-        set_text(ctx, claim, "kind", STR("PersistentVolumeClaim"));
-    if (lacks(claim, "apiVersion"))
-        set_text(ctx, claim, "apiVersion", STR("v1"));
+    const struct doc *from = doc_path(d, r->from);
+    struct str last;
+    struct doc *in = holder(c, d, r->field, r->makes, &last);
+    if (!in || !from || from->type != DOC_MAP || from->n == 0)
+        return;
+    struct doc *to = (struct doc *)doc_get_str(in, last);
+    if (!to || to->type != DOC_MAP)
+        to = doc_set_str(c->a, in, last, doc_make_map());
+    for (uint32_t i = 0; i < from->n; i++)
+        if (!doc_get_str(to, doc_key(&from->members[i])))
+            doc_set_str(c->a, to, doc_key(&from->members[i]), from->members[i].value);
 }
 
-struct rule {
-    const char *kind;
-    const char *version; /* NULL: every version */
-    const char *place;
-    api_edit_fn *fn;
+struct placed {
+    struct defaulting *c;
+    const struct api_default_row *r;
 };
 
-#define CLAIM(kind, at)                                                                  \
-    {kind, "v1", at "devices.requests[].exactly", default_request},                      \
-        {kind, "v1beta2", at "devices.requests[].exactly", default_request},             \
-        {kind, "v1beta1", at "devices.requests[]", default_flat_request},                \
-        {kind, NULL, at "devices.requests[].firstAvailable[]", default_request},         \
-        {kind, NULL, at "devices.requests[].exactly.tolerations[]", default_toleration}, \
-        {kind, NULL, at "devices.requests[].tolerations[]", default_toleration},         \
-    {                                                                                    \
-        kind, NULL, at "devices.requests[].firstAvailable[].tolerations[]",              \
-            default_toleration                                                           \
-    }
-#define PODS(kind, at)                                                                   \
-    {kind, NULL, at "containers[].resources", default_requests},                         \
-    {                                                                                    \
-        kind, NULL, at "initContainers[].resources", default_requests                    \
-    }
+static void apply_here(void *ctx, struct doc *d)
+{
+    struct placed *p = ctx;
+    if (d->type != DOC_MAP || !all_hold(p->r, d, false))
+        return;
+    if (p->r->op == API_DEFAULT_MERGE)
+        merge(p->c, p->r, d);
+    else
+        put(p->c, p->r, d);
+}
 
-static const struct rule RULES[] = {
-    CLAIM("ResourceClaim", "spec."),
-    CLAIM("ResourceClaimTemplate", "spec.spec."),
-    {"ResourceClaim", NULL, "status.allocation.devices.results[].tolerations[]",
-     default_toleration},
-    {"ResourceSlice", NULL, "spec.devices[].taints[]", default_taint},
-    {"ResourceSlice", "v1beta1", "spec.devices[].basic.taints[]", default_taint},
-    {"DeviceTaintRule", NULL, "spec.taint", default_taint},
-    {"ResourcePoolStatusRequest", NULL, "spec", default_limit},
-    PODS("Pod", "spec."),
-    PODS("Deployment", "spec.template.spec."),
-    PODS("ReplicaSet", "spec.template.spec."),
-    PODS("StatefulSet", "spec.template.spec."),
-    PODS("DaemonSet", "spec.template.spec."),
-    PODS("Job", "spec.template.spec."),
-    {"StatefulSet", NULL, "spec.volumeClaimTemplates[]", default_claim_kind},
-};
+static void apply(struct defaulting *c, const struct api_default_row *r, struct doc *d)
+{
+    struct placed p = {c, r};
+    if (r->op == API_DEFAULT_CALL)
+        r->fn(c, d, r->argument);
+    else if (all_hold(r, d, true))
+        api_edit_each(d, r->place, apply_here, &p);
+}
+
+/* ---- the walk ---- */
+
+static void walk(struct defaulting *c, const struct api_type *t, struct doc *d);
+
+/* A struct that Go has always is visited even where nothing was written. */
+static void walk_absent(struct defaulting *c, const struct api_field *f, struct doc *d)
+{
+    struct doc made = doc_make_map();
+    if (f->container != API_ONE || f->flags & API_POINTER)
+        return;
+    walk(c, f->type, &made);
+    if (made.n)
+        doc_set(c->a, d, f->name, made);
+}
+
+static void walk_field(struct defaulting *c, const struct api_field *f, struct doc *d)
+{
+    struct doc *inner = api_edit_get(d, f->name);
+    if (!inner)
+        walk_absent(c, f, d);
+    else if (f->container == API_ONE)
+        walk(c, f->type, inner);
+    else if (inner->type == DOC_LIST)
+        for (uint32_t i = 0; i < inner->n; i++)
+            walk(c, f->type, &inner->items[i]);
+    else if (inner->type == DOC_MAP)
+        for (uint32_t i = 0; i < inner->n; i++)
+            walk(c, f->type, &inner->members[i].value);
+}
+
+static void walk(struct defaulting *c, const struct api_type *t, struct doc *d)
+{
+    struct api_default_rows rows = api_default_rows_of(t);
+    if (d->type != DOC_MAP)
+        return;
+    for (uint32_t i = 0; i < rows.n; i++)
+        apply(c, &rows.rows[i], d);
+    for (uint16_t i = 0; i < t->nfields; i++)
+        if (t->fields[i].form == API_STRUCT && api_default_rows_below(t->fields[i].type))
+            walk_field(c, &t->fields[i], d);
+}
 
 void api_default(const struct api_kind *kind, struct doc *object, struct str now,
                  struct arena *a)
 {
     struct defaulting c = {.a = a, .now = now};
-    for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++) {
-        const struct rule *r = &RULES[i];
-        if (strcmp(r->kind, kind->name) == 0 &&
-            (!r->version || strcmp(r->version, kind->version) == 0))
-            api_edit_each(object, r->place, r->fn, &c);
-    }
-}
-
-/* ---- fields of gates ---- */
-
-struct gated {
-    uint8_t gate;
-    const char *kind, *place, *field;
-};
-
-#define IN_SPECS(gate, place, field)                                                     \
-    {API_GATE_##gate, "ResourceClaim", "spec." place, field},                            \
-    {                                                                                    \
-        API_GATE_##gate, "ResourceClaimTemplate", "spec.spec." place, field              \
-    }
-#define IN_REQUESTS(gate, field)                                                         \
-    IN_SPECS(gate, "devices.requests[].exactly", field),                                 \
-        IN_SPECS(gate, "devices.requests[].firstAvailable[]", field)
-#define IN_RESULTS(gate, field)                                                          \
-    {                                                                                    \
-        API_GATE_##gate, "ResourceClaim", "status.allocation.devices.results[]", field   \
-    }
-#define IN_SLICE(gate, field)                                                            \
-    {                                                                                    \
-        API_GATE_##gate, "ResourceSlice", "spec", field                                  \
-    }
-#define IN_DEVICES(gate, place, field)                                                   \
-    {                                                                                    \
-        API_GATE_##gate, "ResourceSlice", "spec.devices[]" place, field                  \
-    }
-
-static const struct gated GATED[] = {
-    IN_SPECS(DRAPrioritizedList, "devices.requests[]", "firstAvailable"),
-    IN_REQUESTS(DRADeviceTaints, "tolerations"),
-    IN_DEVICES(DRADeviceTaints, "", "taints"),
-    IN_SPECS(DRAAdminAccess, "devices.requests[].exactly", "adminAccess"),
-    IN_RESULTS(DRAAdminAccess, "adminAccess"),
-    IN_REQUESTS(DRAConsumableCapacity, "capacity"),
-    IN_SPECS(DRAConsumableCapacity, "devices.constraints[]", "distinctAttribute"),
-    IN_RESULTS(DRAConsumableCapacity, "shareID"),
-    IN_RESULTS(DRAConsumableCapacity, "consumedCapacity"),
-    {API_GATE_DRAConsumableCapacity, "ResourceClaim", "status.devices[]", "shareID"},
-    IN_DEVICES(DRAConsumableCapacity, "", "allowMultipleAllocations"),
-    IN_DEVICES(DRAConsumableCapacity, ".capacity{}", "requestPolicy"),
-    IN_REQUESTS(DRADerivedAttributes, "derivedAttributes"),
-    IN_RESULTS(DRADeviceBindingConditions, "bindingConditions"),
-    IN_RESULTS(DRADeviceBindingConditions, "bindingFailureConditions"),
-    IN_DEVICES(DRADeviceBindingConditions, "", "bindingConditions"),
-    IN_DEVICES(DRADeviceBindingConditions, "", "bindingFailureConditions"),
-    IN_DEVICES(DRADeviceBindingConditions, "", "bindsToNode"),
-    IN_DEVICES(DRAResourceClaimDeviceStatus, "", "bindingConditions"),
-    IN_DEVICES(DRAResourceClaimDeviceStatus, "", "bindingFailureConditions"),
-    IN_DEVICES(DRAResourceClaimDeviceStatus, "", "bindsToNode"),
-    {API_GATE_DRAResourceClaimDeviceStatus, "ResourceClaim", "status", "devices"},
-    IN_RESULTS(DRAOptionalNodeOperations, "skipNodeOperations"),
-    IN_SLICE(DRAOptionalNodeOperations, "skipNodeOperations"),
-    IN_SLICE(DRAPartitionableDevices, "sharedCounters"),
-    IN_SLICE(DRAPartitionableDevices, "perDeviceNodeSelection"),
-    IN_DEVICES(DRAPartitionableDevices, "", "consumesCounters"),
-    IN_DEVICES(DRAPartitionableDevices, "", "nodeName"),
-    IN_DEVICES(DRAPartitionableDevices, "", "nodeSelector"),
-    IN_DEVICES(DRAPartitionableDevices, "", "allNodes"),
-    IN_DEVICES(DRADeviceCompatibilityGroups, ".consumesCounters[]",
-               "compatibilityGroups"),
-    IN_DEVICES(DRANodeAllocatableResources, "", "nodeAllocatableResources"),
-    IN_DEVICES(DRAListTypeAttributes, ".attributes{}", "ints"),
-    IN_DEVICES(DRAListTypeAttributes, ".attributes{}", "bools"),
-    IN_DEVICES(DRAListTypeAttributes, ".attributes{}", "strings"),
-    IN_DEVICES(DRAListTypeAttributes, ".attributes{}", "versions"),
-    IN_SLICE(DRAPartitionableDevicesType, "partitionTypeAttribute"),
-    {API_GATE_DRAPartitionableDevicesType, "ResourcePoolStatusRequest", "spec",
-     "defaultPartitionTypeAttribute"},
-    {API_GATE_DRAExtendedResource, "DeviceClass", "spec", "extendedResourceName"},
-};
-enum { NGATED = sizeof GATED / sizeof *GATED };
-
-struct finding {
-    const char *field;
-    bool found;
-};
-
-static void find_field(void *ctx, struct doc *d)
-{
-    struct finding *f = ctx;
-    f->found = f->found || api_edit_get(d, f->field) != NULL;
-}
-
-static void remove_field(void *ctx, struct doc *d)
-{
-    if (d->type == DOC_MAP)
-        doc_remove(d, str_from(ctx));
-}
-
-static bool gate_in_use(enum api_gate gate, const char *kind, const struct doc *old)
-{
-    struct finding f = {0};
-    for (int i = 0; old && i < NGATED && !f.found; i++) {
-        if (GATED[i].gate != gate || strcmp(GATED[i].kind, kind) != 0)
-            continue;
-        f.field = GATED[i].field;
-        api_edit_each((struct doc *)old, GATED[i].place, find_field, &f);
-    }
-    return f.found;
-}
-
-void api_drop_disabled(const struct api_kind *kind, struct doc *object,
-                       const struct doc *old, const struct api_gates *gates)
-{
-    for (int i = 0; i < NGATED; i++) {
-        enum api_gate gate = (enum api_gate)GATED[i].gate;
-        if (strcmp(GATED[i].kind, kind->name) != 0 || api_gate(gates, gate) ||
-            gate_in_use(gate, kind->name, old))
-            continue;
-        api_edit_each(object, GATED[i].place, remove_field, (void *)GATED[i].field);
-    }
+    if (kind->type && api_default_rows_below(kind->type))
+        walk(&c, kind->type, object);
 }

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes types.gen.c from the tables in types/ and the rules in rules/ (see their README.md)."""
+"""Makes types.gen.c from the tables in types/, the rules in rules/ and the defaults in
+defaults/ (see their README.md)."""
 import csv
 import pathlib
 import re
 import sys
+
+import gen_defaults
 
 FORMS = {
     ('string', ''): 'STRING', ('string', 'byte'): 'BYTES', ('boolean', ''): 'BOOL',
@@ -116,7 +119,8 @@ class Tables:
             ('retainKeys' in strategies, 'API_PATCH_RETAIN'),
             ('replace' in strategies, 'API_PATCH_REPLACE'),
             ('pointer' in row['go'], 'API_POINTER'),
-            ('omit' in row['go'], 'API_OMIT')] if on]
+            ('omit' in row['go'], 'API_OMIT'),
+            ('omitzero' in row['go'], 'API_OMIT_ZERO')] if on]
         list_type = {'map': 'MAP', 'set': 'SET'}.get(row['listType'], 'ATOMIC')
         return ('    {%s, %s, %s, %s, %s, %s, %s, %s, API_%s, API_%s, API_LIST_%s, %s, %d},' % (
             text(row['field']), kind, text(row['default']), text(row['listMapKeys']),
@@ -157,7 +161,7 @@ class Tables:
         for i, rows in sorted(self.rules.items()):
             out(f'    [{i}] = {{rows_{i}, {len(rows)}}},')
         out('};\n')
-        below = self.below()
+        below = self.below(self.rules)
         out(f'static const bool below[{len(self.names)}] = {{')
         for i in sorted(below):
             out(f'    [{i}] = true,')
@@ -188,15 +192,15 @@ class Tables:
                 ' | '.join('API_ROW_' + f.upper() for f in flags) or '0'))
         out('};')
 
-    def below(self):
-        """Types that have rules or contain, at any depth, one that has."""
+    def below(self, having):
+        """Types among those that have something or contain, at any depth, one that has."""
         contains = {i: set() for i in range(len(self.names))}
         for i, (stem, name) in enumerate(self.names):
             for row in self.types[stem, name]:
                 form, kind, _ = self.form(stem, row) if row['field'] else ('', '', '')
                 if form == 'STRUCT':
                     contains[i].add(int(kind[len('&types['):-1]))
-        found = set(self.rules)
+        found = set(having)
         while True:
             more = {i for i, c in contains.items() if i not in found and c & found}
             if not more:
@@ -247,7 +251,11 @@ def main():
     folder, target = pathlib.Path(sys.argv[1]), sys.argv[2]
     with open(target, 'w') as f:
         f.write('/* SPDX-License-Identifier: Apache-2.0 */\n')
-        Tables(folder).write(lambda line: f.write(line + '\n'))
+        def out(line):
+            f.write(line + '\n')
+        tables = Tables(folder)
+        tables.write(out)
+        gen_defaults.Defaults(tables, folder.parent / 'defaults').write(out)
 
 
 main()

@@ -1,57 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/proto.h"
 
+#include "api/canonical.h"
 #include "api/timestamp.h"
 #include "api/wire.h"
+#include "base/base64.h"
 #include "base/names.h"
 
 enum { OUTER_LEVELS = sizeof((struct api_field *)0)->outer };
 
 static const struct str MAGIC = {"k8s\0", 4};
-
-/* ---- base 64, for bytes ---- */
-
-static const char LETTERS[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static struct str to_base64(struct str s, struct arena *a)
-{
-    char *out = arena_alloc(a, (s.n + 2) / 3 * 4 + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < s.n; i += 3) {
-        uint32_t v = (uint32_t)(uint8_t)s.p[i] << 16;
-        v |= i + 1 < s.n ? (uint32_t)(uint8_t)s.p[i + 1] << 8 : 0;
-        v |= i + 2 < s.n ? (uint8_t)s.p[i + 2] : 0;
-        for (int k = 0; k < 4; k++)
-            out[n++] = i + (size_t)(k > 1 ? k - 1 : 0) < s.n
-                           ? LETTERS[v >> (18 - 6 * k) & 63]
-                           : '=';
-    }
-    out[n] = '\0';
-    return (struct str){out, n};
-}
-
-static bool from_base64(struct str s, struct arena *a, struct str *out)
-{
-    char *bytes = arena_alloc(a, s.n / 4 * 3 + 3);
-    size_t n = 0;
-    uint32_t v = 0;
-    unsigned bits = 0;
-    while (s.n && s.p[s.n - 1] == '=')
-        s.n--;
-    for (size_t i = 0; i < s.n; i++) {
-        const char *at = memchr(LETTERS, s.p[i], 64);
-        if (s.p[i] == '\n' || s.p[i] == '\r')
-            continue;
-        if (!at)
-            return false;
-        v = v << 6 | (uint32_t)(at - LETTERS);
-        if ((bits += 6) >= 8)
-            bytes[n++] = (char)(v >> (bits -= 8));
-    }
-    *out = (struct str){bytes, n};
-    return true;
-}
 
 /* ---- finding types ---- */
 
@@ -153,7 +111,7 @@ static bool encode_bytes(struct encoder *w, const struct api_field *f, uint32_t 
                          const struct doc *d)
 {
     struct str bytes;
-    if (d->type != DOC_STRING || !from_base64(doc_str(d), w->a, &bytes))
+    if (d->type != DOC_STRING || !base64_decode(doc_str(d), w->a, &bytes))
         return unfit(w, f, d);
     wire_put_bytes(w->out, number, bytes);
     return true;
@@ -499,7 +457,7 @@ static bool decode_value(struct decoder *r, const struct api_field *f,
     case API_STRING:
         return decode_text(r, w->bytes, out);
     case API_BYTES:
-        return decode_text(r, to_base64(w->bytes, r->a), out);
+        return decode_text(r, base64_encode(w->bytes, r->a), out);
     case API_TIME:
     case API_MICRO_TIME:
         return decode_time(r, w->bytes, f->form == API_MICRO_TIME, out);
@@ -618,83 +576,6 @@ static bool decode_fields(struct decoder *r, const struct api_type *t,
     return bad ? broken(r, t->name) : true;
 }
 
-/* ---- as Go prints it ---- */
-
-static bool is_zero(const struct api_field *f, const struct doc *d)
-{
-    int64_t v;
-    switch (d->type) {
-    case DOC_NULL:
-        return true;
-    case DOC_BOOL:
-        return !d->b;
-    case DOC_NUMBER:
-        return doc_int64(d, &v) && v == 0 && f->form != API_INT_OR_STRING;
-    case DOC_STRING:
-        return d->n == 0;
-    default:
-        return d->n == 0 && f->container != API_ONE;
-    }
-}
-
-static bool prints(const struct api_field *f, const struct doc *d)
-{
-    if (!d)
-        return false;
-    if (f->container != API_ONE || !(f->flags & API_POINTER))
-        return !(f->flags & API_OMIT) || !is_zero(f, d);
-    return d->type != DOC_NULL || !(f->flags & API_OMIT);
-}
-
-static bool absent_value(struct decoder *r, const struct api_field *f, struct doc *out)
-{
-    bool omits = f->flags & API_OMIT;
-    if (f->container == API_LIST && strcmp(f->name, "items") == 0) {
-        *out = doc_make_list(); /* lists of objects are never null */
-        return !omits;
-    }
-    if (f->container != API_ONE || f->flags & API_POINTER) {
-        *out = doc_make_null();
-        return !omits;
-    }
-    switch (f->form) {
-    case API_STRUCT:
-        return f->type->form == API_STRUCT && decode_struct(r, f->type, STR(""), out);
-    case API_STRING:
-        *out = doc_make_string(r->a, STR(""));
-        break;
-    case API_BOOL:
-        *out = doc_make_bool(false);
-        break;
-    case API_INT32:
-    case API_INT64:
-        *out = doc_make_int(r->a, 0);
-        break;
-    case API_QUANTITY:
-        *out = doc_make_string(r->a, STR("0"));
-        break;
-    default:
-        *out = doc_make_null();
-    }
-    return !omits;
-}
-
-/* Leaves out what Go leaves out, adds what it always prints. */
-static void settle(struct decoder *r, const struct api_type *t, struct doc *d)
-{
-    for (uint16_t i = 0; i < t->nfields; i++) {
-        const struct api_field *f = &t->fields[i];
-        const struct doc *have = doc_get(d, f->name);
-        struct doc value;
-        if (!f->number)
-            continue;
-        if (have && !prints(f, have))
-            doc_remove(d, str_from(f->name));
-        else if (!have && absent_value(r, f, &value))
-            doc_set(r->a, d, f->name, value);
-    }
-}
-
 static bool decode_struct(struct decoder *r, const struct api_type *t, struct str bytes,
                           struct doc *out)
 {
@@ -704,7 +585,7 @@ static bool decode_struct(struct decoder *r, const struct api_type *t, struct st
     static const uint8_t none[OUTER_LEVELS] = {0};
     if (!decode_fields(r, t, none, 0, bytes, &d))
         return false;
-    settle(r, t, &d);
+    api_canonical_fields(t, &d, r->a);
     r->depth--;
     *out = d;
     return true;

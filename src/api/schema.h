@@ -44,6 +44,7 @@ enum api_field_flags {
     API_PATCH_REPLACE = 1 << 4, /* strategic merge: replaced as one */
     API_POINTER = 1 << 5,       /* unset and zero are told apart */
     API_OMIT = 1 << 6,          /* left out of JSON when empty (structs never are) */
+    API_OMIT_ZERO = 1 << 7,     /* left out of JSON when zero, a struct too */
 };
 
 struct api_type;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a kind's registry makes of an object before it is validated and stored: a status
+ * is not for those who write the spec and the other way round, generations count changes,
+ * a few kinds fill fields in. Rules of one object alone, kind by kind; what looks at
+ * other objects (addresses of services, priorities) is the server's, what policy adds is
+ * in api/admit.h, fields of gates are dropped by api_drop_disabled.
+ *
+ * Objects are canonical and defaulted, in a version of the kind, and mutable; they are so
+ * again afterwards.
+ */
+#ifndef DRAY_API_PREPARE_H
+#define DRAY_API_PREPARE_H
+
+#include "api/schema.h"
+#include "doc/doc.h"
+
+struct api_prepare {
+    struct arena *a;
+    struct str now; /* RFC 3339, whole seconds */
+};
+
+/* metadata.name and uid are set already. */
+void api_prepare_create(const struct api_prepare *p, const struct api_kind *kind,
+                        struct doc *object);
+/* kind may be a subresource: status or namespaces/finalize. old is what is stored, in the
+ * same version. */
+void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind,
+                        struct doc *object, const struct doc *old);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by prepare*.c alone. */
+#ifndef DRAY_API_PREPARE_INNER_H
+#define DRAY_API_PREPARE_INNER_H
+
+#include "api/edit.h"
+#include "api/prepare.h"
+
+/* old is NULL on create. */
+typedef void prepare_fn(const struct api_prepare *p, struct doc *object,
+                        const struct doc *old);
+
+prepare_fn prepare_new_pod, prepare_pod_status;
+
+/* The map of that name, made where there is none. */
+struct doc *prepare_map(const struct api_prepare *p, struct doc *d, const char *key);
+void prepare_text(const struct api_prepare *p, struct doc *d, const char *key,
+                  struct str text);
+/* As old has it, or not at all. */
+void prepare_keep(const struct api_prepare *p, struct doc *d, const struct doc *old,
+                  const char *key);
+
+#endif

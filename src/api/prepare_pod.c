@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pods: their class of service, and fields that follow from others. */
+#include "api/prepare_inner.h"
+#include "num/quantity.h"
+
+/* ---- quality of service ---- */
+
+enum service { BEST_EFFORT, BURSTABLE, GUARANTEED };
+
+static const char *const SERVICES[] = {"BestEffort", "Burstable", "Guaranteed"};
+
+static struct quantity amount(const struct doc *amounts, const char *resource,
+                              struct arena *a)
+{
+    struct quantity q = QUANTITY_ZERO;
+    struct str text = doc_get_text(amounts, resource);
+    if (text.n && !quantity_parse(text, a, &q, NULL))
+        q = QUANTITY_ZERO;
+    return q;
+}
+
+static enum service service_of_one(const struct doc *resources, const char *resource,
+                                   struct arena *a)
+{
+    struct quantity asked = amount(doc_get(resources, "requests"), resource, a),
+                    limit = amount(doc_get(resources, "limits"), resource, a);
+    if (quantity_cmp(&asked, &limit) != 0)
+        return BURSTABLE;
+    return quantity_sign(&asked) == 0 ? BEST_EFFORT : GUARANTEED;
+}
+
+/* Parts that agree are that, any others together are burstable. */
+static enum service service_of(const struct doc *resources, struct arena *a)
+{
+    enum service cpu = service_of_one(resources, "cpu", a),
+                 memory = service_of_one(resources, "memory", a);
+    return cpu == memory ? cpu : BURSTABLE;
+}
+
+static bool is_pod_level(struct str resource)
+{
+    return str_is(resource, "cpu") || str_is(resource, "memory") ||
+           str_starts(resource, STR("hugepages-"));
+}
+
+static bool has_pod_level(const struct doc *amounts)
+{
+    for (uint32_t i = 0; amounts && amounts->type == DOC_MAP && i < amounts->n; i++)
+        if (is_pod_level(doc_key(&amounts->members[i])))
+            return true;
+    return false;
+}
+
+static enum service pod_service(const struct doc *spec, struct arena *a)
+{
+    static const char *const lists[] = {"initContainers", "containers"};
+    const struct doc *own = doc_get(spec, "resources");
+    enum service all = BEST_EFFORT;
+    bool any = false;
+    if (has_pod_level(doc_get(own, "requests")) || has_pod_level(doc_get(own, "limits")))
+        return service_of(own, a);
+    for (int k = 0; k < 2; k++) {
+        const struct doc *list = doc_get(spec, lists[k]);
+        for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++) {
+            enum service one = service_of(doc_get(&list->items[i], "resources"), a);
+            if (any && one != all)
+                return BURSTABLE;
+            all = one;
+            any = true;
+        }
+    }
+    return all;
+}
+
+/* ---- label keys become requirements of the selector beside them ---- */
+
+struct keys {
+    const struct api_prepare *p;
+    const struct doc *labels;
+    const char *field, *operator;
+};
+
+static void add_requirement(const struct keys *k, struct doc *selector, struct str key,
+                            const struct doc *value)
+{
+    struct doc one = doc_make_map(), values = doc_make_list();
+    struct doc *list = api_edit_get(selector, "matchExpressions");
+    if (!list)
+        list = doc_set(k->p->a, selector, "matchExpressions", doc_make_list());
+    doc_append(k->p->a, &values, *value);
+    prepare_text(k->p, &one, "key", key);
+    prepare_text(k->p, &one, "operator", str_from(k->operator));
+    doc_set(k->p->a, &one, "values", values);
+    doc_append(k->p->a, list, one);
+}
+
+static void apply_keys(void *ctx, struct doc *term)
+{
+    const struct keys *k = ctx;
+    const struct doc *keys = doc_get(term, k->field);
+    struct doc *selector = api_edit_get(term, "labelSelector");
+    for (uint32_t i = 0; selector && keys && keys->type == DOC_LIST && i < keys->n; i++) {
+        const struct doc *value = doc_get_str(k->labels, doc_str(&keys->items[i]));
+        if (value)
+            add_requirement(k, selector, doc_str(&keys->items[i]), value);
+    }
+}
+
+static void label_keys(const struct api_prepare *p, struct doc *pod)
+{
+    static const char *const places[] = {
+        "spec.topologySpreadConstraints[]",
+        "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[]"
+        ".podAffinityTerm",
+        "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[]",
+        "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[]"
+        ".podAffinityTerm",
+        "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[]",
+    };
+    const struct doc *labels = doc_path(pod, "metadata.labels");
+    struct keys match = {p, labels, "matchLabelKeys", "In"},
+                differ = {p, labels, "mismatchLabelKeys", "NotIn"};
+    for (size_t i = 0; labels && i < sizeof places / sizeof *places; i++) {
+        api_edit_each(pod, places[i], apply_keys, &match);
+        api_edit_each(pod, places[i], apply_keys, &differ);
+    }
+}
+
+/* ---- new pods, and their status ---- */
+
+static void mark_gated(const struct api_prepare *p, struct doc *status)
+{
+    struct doc list = doc_make_list(), condition = doc_make_map();
+    prepare_text(p, &condition, "type", STR("PodScheduled"));
+    prepare_text(p, &condition, "status", STR("False"));
+    prepare_text(p, &condition, "reason", STR("SchedulingGated"));
+    prepare_text(p, &condition, "message",
+                 STR("Scheduling is blocked due to non-empty scheduling gates"));
+    prepare_text(p, &condition, "lastTransitionTime", p->now);
+    doc_append(p->a, &list, condition);
+    doc_set(p->a, status, "conditions", list);
+}
+
+void prepare_new_pod(const struct api_prepare *p, struct doc *pod, const struct doc *old)
+{
+    struct doc *status = prepare_map(p, pod, "status");
+    const struct doc *spec = doc_get(pod, "spec"),
+                     *gates = doc_get(spec, "schedulingGates");
+    prepare_text(p, status, "phase", STR("Pending"));
+    prepare_text(p, status, "qosClass", str_from(SERVICES[pod_service(spec, p->a)]));
+    if (gates && gates->type == DOC_LIST && gates->n)
+        mark_gated(p, status);
+    label_keys(p, pod);
+}
+
+/* Fields that kubelets of older versions do not know survive their writing. */
+void prepare_pod_status(const struct api_prepare *p, struct doc *pod,
+                        const struct doc *old)
+{
+    static const char *const kept[] = {"qosClass", "resourceClaimStatuses",
+                                       "extendedResourceClaimStatus",
+                                       "nodeAllocatableResourceClaimStatuses"};
+    struct doc *status = prepare_map(p, pod, "status");
+    struct doc *meta = prepare_map(p, pod, "metadata");
+    prepare_keep(p, meta, doc_get(old, "metadata"), "ownerReferences");
+    prepare_keep(p, meta, doc_get(old, "metadata"), "deletionTimestamp");
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (!api_edit_get(status, kept[i]))
+            prepare_keep(p, status, doc_get(old, "status"), kept[i]);
+}
