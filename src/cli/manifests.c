@@ -424,7 +424,8 @@ static bool read_folder(struct reading *r, const char *path)
         if (is_manifest(entry->d_name))
             vec_push(&names, mem_dup(entry->d_name, strlen(entry->d_name)));
     closedir(dir);
-    qsort(names.v, names.n, sizeof *names.v, by_name);
+    if (names.n)
+        qsort(names.v, names.n, sizeof *names.v, by_name);
     bool ok = true;
     for (size_t i = 0; i < names.n; i++) {
         struct strbuf file = STRBUF_INIT;
