@@ -336,6 +336,12 @@ struct doc *doc_set_str(struct arena *a, struct doc *map, struct str key,
         *old = value;
         return old;
     }
+    return doc_add_str(a, map, key, value);
+}
+
+struct doc *doc_add_str(struct arena *a, struct doc *map, struct str key,
+                        struct doc value)
+{
     map->members = room_for_one(a, map, map->members, sizeof *map->members);
     struct doc_member *m = &map->members[map->n++];
     *m = (struct doc_member){.key = arena_str(a, key).p,

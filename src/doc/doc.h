@@ -98,6 +98,9 @@ struct doc *doc_append(struct arena *a, struct doc *list, struct doc item);
 struct doc *doc_set(struct arena *a, struct doc *map, const char *key, struct doc value);
 struct doc *doc_set_str(struct arena *a, struct doc *map, struct str key,
                         struct doc value);
+/* For a key that is not there: takes the same time whatever the map's size. */
+struct doc *doc_add_str(struct arena *a, struct doc *map, struct str key,
+                        struct doc value);
 bool doc_remove(struct doc *map, struct str key);         /* all members of this key */
 struct doc doc_dup(struct arena *a, const struct doc *d); /* deep */
 
