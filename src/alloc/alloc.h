@@ -37,8 +37,8 @@ struct alloc_inventory;
 struct alloc_inventory *alloc_inventory_new(const struct alloc_features *f,
                                             struct device_names *names);
 void alloc_inventory_free(struct alloc_inventory *inv);
-/* Adds, or replaces the slice of the same object name. The order of first additions is
- * the order of the lister (it matters only where spec 3.2 says so). */
+/* Adds, or replaces the slice of the same object name. Pools and slices have an order of
+ * their own (spec 3.4), so that of additions does not matter. */
 void alloc_inventory_put_slice(struct alloc_inventory *inv, const struct view_slice *s);
 bool alloc_inventory_remove_slice(struct alloc_inventory *inv, struct str name);
 void alloc_inventory_put_class(struct alloc_inventory *inv, const struct view_class *c);
@@ -50,10 +50,10 @@ bool alloc_inventory_remove_taint_rule(struct alloc_inventory *inv, struct str n
 /* ---- what is allocated (spec 3.13) ---- */
 
 /* Charges and releases the results of one claim's allocation, keyed by uid (or
- * namespace/name). Charging an uid again replaces what it held. Consumption is taken from
- * the result where it is recorded, from the published device for counters (rule 51), and
- * kept until released even if the driver republishes (U2: a charge made through
- * alloc_commit stays). */
+ * namespace/name if it has none). Charging an uid again replaces what it held. Capacity
+ * is taken from the result where it is recorded, counters from the published device (rule
+ * 51): of a device that is published no more they are not known, and free. What is
+ * charged by alloc_commit, below, stays charged whatever is published (U2). */
 void alloc_charge(struct alloc_inventory *inv, const struct view_claim *claim);
 void alloc_release(struct alloc_inventory *inv, struct str uid);
 /* Raw state for tests and foreign ledgers. */

@@ -59,7 +59,7 @@ static void ask_host(struct alloc_plan *p, struct host *h,
     if (ready)
         search(s, out);
     out->status = s->status;
-    out->error = s->error;
+    out->error = s->error.n ? arena_str(a, s->error) : STR_NONE;
     out->steps = ready ? s->steps : 0;
     if (options && options->explain && out->status != ALLOC_OK)
         reasons_build(s, out, ready);

@@ -54,6 +54,7 @@ struct expression {
     struct str text;
     struct device_expr *x; /* NULL: does not compile, error says why */
     struct str error;
+    struct arena values;      /* of the outcomes */
     struct outcome *outcomes; /* open addressing, mask + 1 slots */
     uint32_t mask, n;
     uint64_t epoch; /* of the inventory's facts the outcomes point into */
@@ -273,8 +274,7 @@ struct alloc_inventory {
     struct alloc_features features;
     struct device_names *names;
     struct device_env *env;
-    struct arena mem;         /* what stays: texts of expressions, values */
-    struct arena profile_mem; /* of profiles, goes with them */
+    struct arena profile_mem; /* of profiles, expressions, attribute names */
 
     struct strmap pools; /* "driver\npool" -> struct pool */
     VEC(struct pool *) pool_list;
@@ -365,7 +365,6 @@ enum device_verdict expression_match(struct alloc_inventory *inv, struct express
 /* The run-time error text of a device that expression_match called DEVICE_ERROR. */
 struct str expression_why(struct alloc_inventory *inv, struct expression *x,
                           const struct device_facts *facts, struct arena *a);
-void expression_free(struct expression *x);
 struct profile_column *pool_profile_make(struct alloc_inventory *inv, struct pool *p,
                                          const struct profile *profile);
 static inline struct profile_column *
@@ -396,7 +395,11 @@ struct str derived_why(struct alloc_inventory *inv, uint32_t derived, struct str
                        const struct pool *p, uint32_t device, struct arena *a);
 struct str value_text(const struct alloc_inventory *inv, uint32_t value, struct arena *a);
 
-/* profiles.c */
+/* profiles.c: profiles, expressions and attribute names come from claims, so they are
+ * bounded: beyond a limit all go, and are made again as they are asked for. Not to be
+ * called while a plan is being made. */
+void profiles_trim(struct alloc_inventory *inv);
+void expressions_free(struct alloc_inventory *inv);
 const struct profile *profile_get(struct alloc_inventory *inv,
                                   const struct view_class *class,
                                   const struct view_alternative *alt);

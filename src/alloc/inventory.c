@@ -14,7 +14,6 @@ struct alloc_inventory *alloc_inventory_new(const struct alloc_features *f,
     inv->features = *f;
     inv->names = names;
     inv->env = device_env_new(&opts, names);
-    arena_init(&inv->mem);
     arena_init(&inv->profile_mem);
     intern_init(&inv->values);
     cel_run_init(&inv->run);
@@ -24,10 +23,7 @@ struct alloc_inventory *alloc_inventory_new(const struct alloc_features *f,
 
 static void free_exprs(struct alloc_inventory *inv)
 {
-    for (size_t i = 0; i < inv->exprs.n; i++)
-        expression_free(inv->exprs.v[i]);
-    for (size_t i = 0; i < inv->derived_exprs.n; i++)
-        expression_free(inv->derived_exprs.v[i]);
+    expressions_free(inv);
     vec_release(&inv->exprs);
     vec_release(&inv->derived_exprs);
     vec_release(&inv->attribute_names);
@@ -72,7 +68,6 @@ void alloc_inventory_free(struct alloc_inventory *inv)
     cel_run_fini(&inv->run);
     device_env_free(inv->env);
     arena_fini(&inv->profile_mem);
-    arena_fini(&inv->mem);
     free(inv);
 }
 

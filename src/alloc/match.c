@@ -13,18 +13,32 @@ static struct expression *expression_new(struct alloc_inventory *inv, struct str
     struct expression *x = mem_zalloc(sizeof *x);
     struct device_expr_error why = {0};
     x->text = text;
-    x->x = device_expr_new(inv->env, text, mode, &inv->mem, &why);
+    arena_init(&x->values);
+    x->x = device_expr_new(inv->env, text, mode, &inv->profile_mem, &why);
     if (!x->x)
-        x->error = arena_str(&inv->mem, why.text);
+        x->error = arena_str(&inv->profile_mem, why.text);
     return x;
 }
 
-void expression_free(struct expression *x)
+static void expression_free(struct expression *x)
 {
     if (x->x)
         device_expr_free(x->x);
     free(x->outcomes);
+    arena_fini(&x->values);
     free(x);
+}
+
+void expressions_free(struct alloc_inventory *inv)
+{
+    for (size_t i = 0; i < inv->exprs.n; i++)
+        expression_free(inv->exprs.v[i]);
+    for (size_t i = 0; i < inv->derived_exprs.n; i++)
+        expression_free(inv->derived_exprs.v[i]);
+    vec_clear(&inv->exprs);
+    vec_clear(&inv->derived_exprs);
+    strmap_clear(&inv->selectors);
+    strmap_clear(&inv->deriveds);
 }
 
 static struct strmap_entry *text_entry(struct alloc_inventory *inv, struct strmap *m,
@@ -32,7 +46,7 @@ static struct strmap_entry *text_entry(struct alloc_inventory *inv, struct strma
 {
     struct strmap_entry *e = strmap_find(m, text);
     *made = e == NULL;
-    return e ? e : strmap_put(m, arena_str(&inv->mem, text), NULL);
+    return e ? e : strmap_put(m, arena_str(&inv->profile_mem, text), NULL);
 }
 
 uint32_t selector_id(struct alloc_inventory *inv, struct str text)
@@ -96,6 +110,7 @@ static void forget_old(const struct alloc_inventory *inv, struct expression *x)
         return;
     x->epoch = inv->facts_epoch;
     x->n = 0;
+    arena_reset(&x->values);
     if (x->outcomes)
         memset(x->outcomes, 0, (x->mask + 1) * sizeof *x->outcomes);
 }

@@ -324,18 +324,13 @@ static void fill(struct alloc_plan *p, uint32_t nclaims)
     p->profiles_epoch = p->inv->profiles_epoch;
 }
 
-/* Profiles may be dropped while a plan is made: then it is made again. */
 void plan_refresh(struct alloc_plan *p)
 {
     uint32_t nclaims = p->nclaims;
-    const struct view_claim *const *views = p->views;
-    uint64_t epoch;
-    do {
-        epoch = p->inv->profiles_epoch;
-        arena_reset(&p->mem);
-        *p = (struct alloc_plan){.inv = p->inv, .mem = p->mem, .views = views};
-        fill(p, nclaims);
-    } while (epoch != p->inv->profiles_epoch);
+    profiles_trim(p->inv);
+    arena_reset(&p->mem);
+    *p = (struct alloc_plan){.inv = p->inv, .mem = p->mem, .views = p->views};
+    fill(p, nclaims);
 }
 
 struct alloc_plan *alloc_plan_new(struct alloc_inventory *inv,

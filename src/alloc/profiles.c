@@ -2,9 +2,7 @@
 /* Profiles: what requests ask of a device, interned, so that equal ones share columns. */
 #include "alloc/shape.h"
 
-/* Claims name their own selectors, so profiles are bounded: beyond this all are dropped
- * and made again as they are asked for. */
-enum { MAX_PROFILES = 4096 };
+enum { MAX_PROFILES = 4096, MAX_TEXTS = 8192 };
 
 static void add_number(struct strbuf *b, uint32_t n)
 {
@@ -101,8 +99,14 @@ static struct profile *profile_new(struct alloc_inventory *inv,
 }
 
 /* Columns go with the profiles: pools are compiled anew. */
-static void drop_all(struct alloc_inventory *inv)
+void profiles_trim(struct alloc_inventory *inv)
 {
+    size_t texts = inv->exprs.n + inv->derived_exprs.n + inv->attribute_names.n;
+    if (inv->profiles.n < MAX_PROFILES && texts < MAX_TEXTS)
+        return;
+    expressions_free(inv);
+    strmap_clear(&inv->attributes);
+    vec_clear(&inv->attribute_names);
     strmap_clear(&inv->profile_ids);
     vec_clear(&inv->profiles);
     arena_reset(&inv->profile_mem);
@@ -120,8 +124,6 @@ const struct profile *profile_get(struct alloc_inventory *inv,
     struct strmap_entry *e = strmap_find(&inv->profile_ids, strbuf_str(&inv->key));
     if (e)
         return e->value.ptr;
-    if (inv->profiles.n == MAX_PROFILES)
-        drop_all(inv);
     struct str key = arena_str(&inv->profile_mem, strbuf_str(&inv->key));
     struct profile *p = profile_new(inv, class, alt);
     p->id = (uint32_t)inv->profiles.n;

@@ -11,7 +11,9 @@ static void fill_consumed(struct solver *s, const struct pick *p, struct alloc_p
         return;
     const struct consumed *c = consumed_of(s, p->alt, p->device);
     struct view_amount *amounts = ARENA_ARRAY(s->out, struct view_amount, n);
-    memcpy(amounts, c->amounts, n * sizeof *amounts);
+    for (uint32_t i = 0; i < n; i++)
+        amounts[i] = (struct view_amount){c->amounts[i].name,
+                                          quantity_dup(&c->amounts[i].value, s->out)};
     out->consumed = amounts;
     out->nconsumed = n;
 }

@@ -114,7 +114,7 @@ uint32_t attribute_id(struct alloc_inventory *inv, struct str name)
 {
     struct strmap_entry *e = strmap_find(&inv->attributes, name);
     if (!e) {
-        struct str kept = arena_str(&inv->mem, name);
+        struct str kept = arena_str(&inv->profile_mem, name);
         e = strmap_put(&inv->attributes, kept, NULL);
         e->value.u = inv->attribute_names.n;
         vec_push(&inv->attribute_names, kept);
@@ -196,10 +196,20 @@ static struct value_set derive(struct alloc_inventory *inv, struct expression *x
     if (!made)
         return o->value;
     o->value = device_expr_derive(x->x, facts, &inv->run, &v, &why)
-                   ? set_of(inv, &v, &inv->mem)
+                   ? set_of(inv, &v, &x->values)
                    : (struct value_set){.state = VALUE_ERROR};
     cel_run_reset(&inv->run);
     return o->value;
+}
+
+static struct value_set keep_set(const struct value_set *v, struct arena *a)
+{
+    struct value_set kept = *v;
+    uint32_t *ids = ARENA_ARRAY(a, uint32_t, v->n);
+    if (v->n)
+        memcpy(ids, v->ids, v->n * sizeof *ids);
+    kept.ids = ids;
+    return kept;
 }
 
 const struct value_column *pool_derived(struct alloc_inventory *inv, struct pool *p,
@@ -208,8 +218,11 @@ const struct value_column *pool_derived(struct alloc_inventory *inv, struct pool
     if (derived < p->derived.n && p->derived.v[derived])
         return p->derived.v[derived];
     struct value_column *c = new_column(p);
-    for (uint32_t i = 0; i < p->n; i++)
-        c->of[i] = derive(inv, inv->derived_exprs.v[derived], &p->devices[i].v->facts);
+    for (uint32_t i = 0; i < p->n; i++) {
+        struct value_set v =
+            derive(inv, inv->derived_exprs.v[derived], &p->devices[i].v->facts);
+        c->of[i] = keep_set(&v, &p->mem);
+    }
     RESERVE(&p->derived, derived);
     return p->derived.v[derived] = c;
 }
