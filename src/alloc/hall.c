@@ -56,7 +56,7 @@ static void group_word(struct solver *s, uint32_t word)
         /* All devices of the word that are asked for by the same requests at once. */
         uint64_t bit = any & -any, same = any, sig = 0;
         for (uint32_t r = 0; r < p->ntracked; r++) {
-            bool in = asks[r] & bit;
+            bool in = asks[r] & bit; /* NOLINT: the same r were set above */
             sig |= (uint64_t)in << r;
             same &= in ? asks[r] : ~asks[r];
         }

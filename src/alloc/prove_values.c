@@ -105,7 +105,8 @@ static void make_index(struct solver *s, struct value_index *x, uint32_t n,
     x->ids = ARENA_ARRAY(a, uint32_t, n);
     x->bits = ARENA_ARRAY(a, uint64_t, (size_t)n * s->words);
     x->count = ARENA_ARRAY(a, uint32_t, n);
-    memcpy(x->ids, ids, n * sizeof *x->ids);
+    if (n)
+        memcpy(x->ids, ids, n * sizeof *x->ids);
 }
 
 static void fill_index(struct solver *s, struct value_index *x)
