@@ -204,6 +204,12 @@ static struct conn *conn_new(struct net_server *s)
 
 /* ---- limits of time ---- */
 
+/* All is said, and the client still sends. */
+static bool waits_for_request(const struct exchange *x)
+{
+    return x->done && x->unsent == 0 && stream_room(x->conn->stream) > 0;
+}
+
 static void check_exchange(struct exchange *x, uint64_t now)
 {
     const struct net_server_opts *o = &x->conn->server->opts;
@@ -214,7 +220,7 @@ static void check_exchange(struct exchange *x, uint64_t now)
         if (age >= (x->have_headers ? o->request_ms : o->headers_ms))
             exchange_refuse(x, 408);
     } else if ((x->unsent > 0 && age >= o->stall_ms) ||
-               (x->done && x->unsent == 0 && age >= DROP_MS)) {
+               (age >= DROP_MS && waits_for_request(x))) {
         exchange_cut(x);
     }
 }

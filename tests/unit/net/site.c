@@ -220,6 +220,13 @@ static void upgrade(struct site *s, struct net_exchange *x)
     net_respond(x, 400, NULL, 0, STR("no upgrade"));
 }
 
+static void stuck(struct site *s, struct net_exchange *x)
+{
+    if (s->nstuck == sizeof s->stuck / sizeof *s->stuck)
+        bug("site: too many requests are let in");
+    s->stuck[s->nstuck++] = x;
+}
+
 static void empty(struct site *s, struct net_exchange *x)
 {
     net_respond(x, 204, NULL, 0, STR_NONE);
@@ -231,10 +238,10 @@ static void handle(void *ctx, struct net_exchange *x)
         const char *path;
         void (*fn)(struct site *s, struct net_exchange *x);
     } routes[] = {
-        {"/hello", hello},   {"/echo", echo},     {"/who", who},
-        {"/about", about},   {"/stream", stream}, {"/flood", flood},
-        {"/shared", shared}, {"/big", big},       {"/hold", hold},
-        {"/late", late},     {"/empty", empty},   {"/upgrade", upgrade},
+        {"/hello", hello},     {"/echo", echo},   {"/who", who},       {"/about", about},
+        {"/stream", stream},   {"/flood", flood}, {"/shared", shared}, {"/big", big},
+        {"/hold", hold},       {"/late", late},   {"/empty", empty},   {"/stuck", stuck},
+        {"/upgrade", upgrade},
     };
     struct site *s = ctx;
     bump(&s->asked);
@@ -297,6 +304,8 @@ void site_start(struct site *s, struct net_server_opts opts, bool tls)
 static void end(void *ctx)
 {
     struct site *s = ctx;
+    for (unsigned i = 0; i < s->nstuck; i++)
+        net_done(s->stuck[i]);
     net_server_free(s->net);
     net_loop_stop(s->loop);
 }

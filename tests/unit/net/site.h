@@ -12,6 +12,7 @@
  *     /shared?N         N times the same bytes
  *     /big?N            N bytes in one response
  *     /hold             headers and one line, then nothing until the client goes
+ *     /stuck            no answer, even when the client has gone
  *     /late?MS          "late" after so many milliseconds
  *     /upgrade          echoes what comes
  *     /empty            204
@@ -33,6 +34,8 @@ struct site {
     pthread_t thread;
     uint16_t port;
     struct net_shared *line;
+    struct net_exchange *stuck[100];
+    unsigned nstuck;
     /* Written by the loop's thread alone; read by tests with site_get. */
     unsigned asked, gone, refused, stopped, held, drained;
     size_t most_unsent;
