@@ -21,6 +21,7 @@ enum db_statement {
     DB_ROLLBACK,
     DB_GET_STATE,
     DB_SET_STATE,
+    DB_HEAL,
     DB_FIND,
     DB_INSERT,
     DB_UPDATE,
