@@ -316,6 +316,14 @@ static void h2_data(struct conn *c, struct str bytes)
     stream_wake(c->stream);
 }
 
+/* A client that sends no more opens no window, and ends none of its requests. */
+static bool is_over(const struct conn *c)
+{
+    nghttp2_session *session = c->h2->session;
+    return !nghttp2_session_want_write(session) &&
+           (c->stream->ended || !nghttp2_session_want_read(session));
+}
+
 static void h2_pump(struct conn *c)
 {
     struct h2 *h = c->h2;
@@ -326,8 +334,7 @@ static void h2_pump(struct conn *c)
         stream_write(c->stream, (struct str){(const char *)p, (size_t)n});
     if (n < 0)
         stream_abort(c->stream);
-    else if (h->broken || (!nghttp2_session_want_read(h->session) &&
-                           !nghttp2_session_want_write(h->session)))
+    else if (h->broken || is_over(c))
         stream_finish(c->stream);
 }
 
