@@ -360,21 +360,25 @@ static void explain_node(struct placer *p, struct shape *s, const struct placed_
     why_add_outcome(w, &outcome, plan->claims, node);
 }
 
+static struct why *new_why(struct placer *p)
+{
+    struct why *w = ARENA_NEW(&p->c->arena, struct why);
+    vec_push(&p->out->whys, w);
+    return w;
+}
+
 /* Pods of one DaemonSet, each bound to its node, are told together. */
 static struct why *why_for(struct placer *p, const struct placed_pod *pod)
 {
-    bool made = true;
-    struct strmap_entry *e = NULL;
-    if (pod->pod.pinned != WAITING_ANYWHERE) {
-        const struct view_meta *m = &pod->pod.workload->meta;
-        e = strmap_put(&p->daemons, cluster_key(p->c, m->namespace, m->name), &made);
-    }
-    struct why *w = made ? ARENA_NEW(&p->c->arena, struct why) : e->value.ptr;
-    if (e)
-        e->value.ptr = w;
+    bool made;
+    if (pod->pod.pinned == WAITING_ANYWHERE)
+        return new_why(p);
+    const struct view_meta *m = &pod->pod.workload->meta;
+    struct strmap_entry *e =
+        strmap_put(&p->daemons, cluster_key(p->c, m->namespace, m->name), &made);
     if (made)
-        vec_push(&p->out->whys, w);
-    return w;
+        e->value.ptr = new_why(p);
+    return e->value.ptr;
 }
 
 static struct why *explain(struct placer *p, struct shape *s,

@@ -240,14 +240,38 @@ struct str sched_reason_print(const struct sched_reason *r, struct arena *a)
     }
 }
 
+static bool same_taint(const struct view_taint *a, const struct view_taint *b)
+{
+    if (!a || !b)
+        return a == b;
+    return str_eq(a->key, b->key) && str_eq(a->value, b->value) &&
+           str_eq(a->effect, b->effect);
+}
+
+static bool same_label(const struct view_label *a, const struct view_label *b)
+{
+    if (!a || !b)
+        return a == b;
+    return str_eq(a->key, b->key) && str_eq(a->value, b->value);
+}
+
+static bool same_amount(const struct view_amount *a, const struct view_amount *b)
+{
+    if (!a || !b)
+        return a == b;
+    return str_eq(a->name, b->name) && quantity_cmp(&a->value, &b->value) == 0;
+}
+
+static bool same_text(const struct str *a, const struct str *b)
+{
+    if (!a || !b)
+        return a == b;
+    return str_eq(*a, *b);
+}
+
 bool sched_reason_same(const struct sched_reason *a, const struct sched_reason *b)
 {
-    if (a->refusal != b->refusal || a->label != b->label || a->want != b->want ||
-        a->none != b->none || !a->have != !b->have)
-        return false;
-    if (a->have && !str_eq(*a->have, *b->have))
-        return false;
-    return !a->taint || (str_eq(a->taint->key, b->taint->key) &&
-                         str_eq(a->taint->value, b->taint->value) &&
-                         str_eq(a->taint->effect, b->taint->effect));
+    return a->refusal == b->refusal && a->none == b->none &&
+           same_taint(a->taint, b->taint) && same_label(a->label, b->label) &&
+           same_text(a->have, b->have) && same_amount(a->want, b->want);
 }
