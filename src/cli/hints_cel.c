@@ -458,18 +458,65 @@ static bool reads(struct str expression, struct str key, struct str *path,
     return false;
 }
 
-struct str hint_for_runtime(struct str error, const struct str *expressions, uint32_t n,
-                            struct arena *a)
+/* version >= "1.2.3": a version is no text. */
+static struct str version_hint(struct str expression, struct arena *a)
 {
-    struct str key = missing_key(error), path;
-    for (uint32_t i = 0; key.n && i < n; i++)
+    struct tokens t;
+    struct tokens_path p;
+    struct semver v;
+    tokens_read(&t, expression, a);
+    for (uint32_t i = 1; i + 1 < t.n; i++) {
+        uint32_t left, right;
+        tokens_operands(&t, i, &left, &right);
+        if (!is_comparison(&t, i) || right != i + 2 ||
+            t.v[i + 1].kind != CEL_TOK_STRING || !tokens_path(&t, left, &p, a) ||
+            p.end != i || p.capacity ||
+            !semver_parse(tokens_string(&t, i + 1, a), false, a, &v, NULL))
+            continue;
+        return arena_printf(
+            a,
+            "a version is no text: write %.*s.compareTo(semver(%.*s)) %.*s "
+            "0",
+            STR_ARG(tokens_span(&t, p.first, p.end)), STR_ARG(tokens_text(&t, i + 1)),
+            STR_ARG(tokens_text(&t, i)));
+    }
+    return STR("");
+}
+
+static struct str overload_hint(const struct str *expressions, uint32_t n,
+                                struct arena *a)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct str hint = version_hint(expressions[i], a);
+        if (hint.n)
+            return hint;
+    }
+    return STR("a value is compared with one of another type: look at what the device "
+               "publishes (string, int, bool, version)");
+}
+
+static struct str key_hint(struct str key, const struct str *expressions, uint32_t n,
+                           struct arena *a)
+{
+    struct str path;
+    for (uint32_t i = 0; i < n; i++)
         if (reads(expressions[i], key, &path, a))
             return arena_printf(
                 a, "not every device has %.*s; guard it: has(%.*s) && %.*s ...",
                 STR_ARG(key), STR_ARG(path), STR_ARG(path));
-    if (key.n == 0)
-        return STR("");
-    return arena_printf(
-        a, "not every device has %.*s: guard it, or ask for device.driver first",
-        STR_ARG(key));
+    return arena_printf(a,
+                        "not every device has %.*s: guard it, or ask for device.driver "
+                        "first",
+                        STR_ARG(key));
+}
+
+struct str hint_for_runtime(struct str error, const struct str *expressions, uint32_t n,
+                            struct arena *a)
+{
+    struct str key = missing_key(error);
+    if (key.n)
+        return key_hint(key, expressions, n, a);
+    if (contains(error, "no such overload"))
+        return overload_hint(expressions, n, a);
+    return STR("");
 }

@@ -162,8 +162,11 @@ static void print_tally(struct ground *g, struct tally *t, struct str name,
     }
     strbuf_addf(b, "; %.*s is", STR_ARG(name));
     for (size_t i = 0; i < t->values.n && i < FEW; i++)
-        strbuf_addf(b, "%s %.*s on %zu", i ? "," : "", STR_ARG(t->values.v[i].text),
-                    t->values.v[i].devices);
+        strbuf_addf(b, "%s %.*s on %zu%s", i ? "," : "", STR_ARG(t->values.v[i].text),
+                    t->values.v[i].devices,
+                    i                             ? ""
+                    : t->values.v[i].devices == 1 ? " device"
+                                                  : " devices");
     if (t->values.n > FEW)
         strbuf_addf(b, " and %zu other values", t->values.n - FEW);
     if (t->absent)

@@ -154,6 +154,13 @@ static void test_runtime(void **state)
                "not every device has model; guard it: has(" MODEL ") && " MODEL " ...");
     assert_str(hint_for_runtime(STR("no such key: other"), all, 2, &a),
                "not every device has other: guard it, or ask for device.driver first");
+    const struct str version = STR("true && " MODEL " >= \"570.0.0\"");
+    assert_str(hint_for_runtime(STR("no such overload: _>=_"), &version, 1, &a),
+               "a version is no text: write " MODEL
+               ".compareTo(semver(\"570.0.0\")) >= 0");
+    assert_str(hint_for_runtime(STR("no such overload: _>=_"), all, 2, &a),
+               "a value is compared with one of another type: look at what the device "
+               "publishes (string, int, bool, version)");
     assert_str(hint_for_runtime(STR("division by zero"), all, 2, &a), "");
     arena_fini(&a);
 }
