@@ -7,10 +7,15 @@
 /* Steps of a search whose end is worth remembering. */
 enum { LONG_SEARCH = 200 };
 
+/* A step of a probe is a fraction of one of the search. */
+enum { PROBE_SHARE = 8, PROBE_STEPS = 64, FEW_PROBES = 500, PROBE_WORTH = 16 };
+
 static bool step(struct solver *s)
 {
     const struct alloc_options *o = s->options;
-    if (++s->steps > s->max_steps)
+    if (s->probing)
+        return s->probe_steps++ < s->probe_limit;
+    if (++s->steps + s->probe_steps / PROBE_SHARE > s->max_steps)
         return solver_fail(s, ALLOC_BUDGET, STR("gave up after the step budget"));
     if (o && o->cancelled && s->steps % 256 == 0 && o->cancelled(o->cancel_ctx))
         return solver_fail(s, ALLOC_BUDGET, STR("cancelled"));
@@ -57,21 +62,81 @@ static enum verdict enter_request(struct solver *s, uint32_t claim, uint32_t req
     return slot(s, r->alt, 0, 0);
 }
 
+/* ---- Later claims by themselves ---- */
+
+static void undo_to(struct solver *s, size_t picks)
+{
+    while (s->picks.n > picks)
+        state_undo(s);
+}
+
+/* The claim cannot be met even if nothing else is wanted. */
+static bool probe_refuses(struct solver *s, uint32_t claim)
+{
+    size_t picks = s->picks.n;
+    uint32_t effort = s->effort;
+    s->probing = true;
+    s->stop = claim + 1;
+    s->probe_limit = s->probe_steps + PROBE_STEPS;
+    s->claim_picks.v[claim] = (uint32_t)picks;
+    enum verdict v = enter_request(s, claim, s->plan->claims[claim].request);
+    undo_to(s, picks);
+    s->probing = false;
+    s->stop = s->plan->nclaims;
+    s->effort = effort;
+    return v == NOTHING || v == OVERFLOWED;
+}
+
+/* Claims that are alike are tried once. */
+static bool later_claim_refuses(struct solver *s, uint32_t claim)
+{
+    const struct alloc_plan *p = s->plan;
+    for (uint32_t i = claim + 1; i < p->nclaims; i++) {
+        const struct plan_claim *c = &p->claims[i];
+        if (c->nrequests == 0)
+            continue;
+        const struct plan_request *first = &p->requests[c->request];
+        bool again = first->like_claim && p->requests[first->like].claim >= claim;
+        if (!again && probe_refuses(s, i))
+            return true;
+    }
+    return false;
+}
+
+/* Probes go on as long as they are worth it. */
+static bool probe_later(struct solver *s, uint32_t claim, uint32_t request)
+{
+    if (request != s->plan->claims[claim].request || s->horizon < s->plan->nrequests ||
+        (s->probes > FEW_PROBES && s->probe_hits * PROBE_WORTH < s->probes))
+        return false;
+    bool refuses = later_claim_refuses(s, claim);
+    s->probes++;
+    s->probe_hits += refuses;
+    return refuses;
+}
+
+static enum verdict enter_remembering(struct solver *s, uint32_t claim, uint32_t request)
+{
+    struct memo_key key = memo_key(s, claim, request);
+    if (memo_has(s, &key))
+        return NOTHING;
+    enum verdict v = NOTHING;
+    if (!probe_later(s, claim, request))
+        v = enter_request(s, claim, request);
+    if (v == NOTHING)
+        memo_add(s, &key);
+    return v;
+}
+
 static enum verdict enter(struct solver *s, uint32_t claim, uint32_t request)
 {
     if (!step(s))
         return ENDED;
-    if (claim == s->plan->nclaims)
+    if (claim == s->stop)
         return FOUND;
-    if (!s->hard || !s->prover->remembers)
+    if (!s->hard || !s->prover->remembers || s->probing)
         return enter_request(s, claim, request);
-    struct memo_key key = memo_key(s, claim, request);
-    if (memo_has(s, &key))
-        return NOTHING;
-    enum verdict v = enter_request(s, claim, request);
-    if (v == NOTHING)
-        memo_add(s, &key);
-    return v;
+    return enter_remembering(s, claim, request);
 }
 
 /* ---- Devices ---- */
@@ -110,7 +175,7 @@ static uint32_t first_start(struct solver *s, uint32_t request)
     uint32_t last =
         r->like_claim ? request + s->plan->claims[r->claim].nrequests - 1 : request;
     s->first_picks.v[request] = (uint32_t)s->picks.n;
-    if (r->like == NONE || last >= s->horizon)
+    if (r->like == NONE || last >= s->horizon || s->probing)
         return 0;
     return s->picks.v[s->first_picks.v[r->like]].device;
 }

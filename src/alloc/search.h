@@ -98,6 +98,13 @@ struct solver {
     struct prover *prover;
     bool hard;       /* the prover is at work */
     uint32_t effort; /* of picks that failed */
+
+    /* Trying a later claim by itself, to see whether it still has any way. */
+    bool probing;
+    uint32_t stop;        /* the claim at which the search is done */
+    uint64_t probe_steps; /* of all probes; limit: of the one that is on */
+    uint64_t probe_limit;
+    uint32_t probes, probe_hits; /* states looked at, and refused */
 };
 
 /* Puts the question; false: it is answered already (status, error). */

@@ -435,6 +435,10 @@ bool solver_begin(struct solver *s, const struct alloc_plan *plan, struct host *
     s->horizon = plan->nrequests;
     s->hard = false;
     s->effort = 0;
+    s->probing = false;
+    s->stop = plan->nclaims;
+    s->probe_steps = 0;
+    s->probes = s->probe_hits = 0;
     s->shares = NULL;
     if (s->scratch.chunks)
         arena_reset(&s->scratch);
