@@ -43,29 +43,25 @@ static struct str object_name(struct arena *a, const struct doc *d)
                         STR_ARG(namespace), namespace.n ? "/" : "", STR_ARG(name));
 }
 
-/* NULL: the file has had so many already that one more is only counted. */
-static struct diag *tell(struct reading *r, enum diag_level level, const struct diag *d)
-{
-    unsigned *n = level == DIAG_ERROR ? &r->errors : &r->notes;
-    if (++*n <= MOST)
-        return diags_add(r->diags, level, d);
-    diags_skip(r->diags, level);
-    return NULL;
-}
-
+/* Beyond so many of one file one more is only counted: finding its place reads the file
+ * up to there. */
 static void say(struct reading *r, enum diag_level level, const struct doc_source *src,
                 const struct doc *object, uint32_t pos, const struct diag *what)
 {
+    unsigned *n = level == DIAG_ERROR ? &r->errors : &r->notes;
     struct diag d = *what;
+    if (++*n > MOST) {
+        diags_skip(r->diags, level);
+        return;
+    }
     d.file = src->name;
     if (pos == UINT32_MAX && object)
         pos = object->pos;
-    /* Finding a place reads the file up to there. */
-    if (pos != UINT32_MAX && d.place.line == 0 && r->errors + r->notes < 1000)
+    if (pos != UINT32_MAX && d.place.line == 0)
         d.place = doc_place(src, pos);
     if (object)
         d.object = object_name(&r->scratch, object);
-    tell(r, level, &d);
+    diags_add(r->diags, level, &d);
 }
 
 static void report_issues(struct reading *r, const struct doc_source *src,
@@ -292,6 +288,23 @@ static void drop_read(struct reading *r, uint32_t pos)
     r->dropped += STEP;
 }
 
+/* One object of each kind is enough. */
+static void note_foreign(struct reading *r, const struct doc_source *src,
+                         const struct doc *object)
+{
+    struct str version = doc_get_text(object, "apiVersion"),
+               kind = doc_get_text(object, "kind");
+    struct cluster_origin here = {src->name, object->pos};
+    if (cluster_meet(r->c, STR("foreign"), version, kind, here))
+        return;
+    struct diag d = {.advice = hint_for_version(version, kind, &r->scratch)};
+    d.text = arena_printf(&r->scratch,
+                          "%.*s is none of Kubernetes' own kinds; all of this kind are "
+                          "passed over",
+                          STR_ARG(version));
+    say(r, DIAG_NOTE, src, object, object->pos, &d);
+}
+
 static bool each_object(void *ctx, const struct doc_source *src, const struct doc *object,
                         struct err *e)
 {
@@ -310,11 +323,7 @@ static bool each_object(void *ctx, const struct doc_source *src, const struct do
     }
     const struct api_kind *kind = api_kind_find(version, name);
     if (!kind || !kind->type) {
-        struct diag d = {.advice = hint_for_version(version, name, &r->scratch)};
-        d.text = arena_printf(&r->scratch,
-                              "%.*s is none of Kubernetes' own kinds, passed over",
-                              STR_ARG(version));
-        say(r, DIAG_NOTE, src, object, object->pos, &d);
+        note_foreign(r, src, object);
         return true;
     }
     if (cluster_wants(str_from(kind->group), name) &&
@@ -333,15 +342,16 @@ static bool cannot(struct reading *r, const char *path, const char *what)
     return false;
 }
 
-static void tell_skipped(struct reading *r, const struct doc_source *src)
+static void tell_skipped(struct reading *r, const struct doc_source *src,
+                         enum diag_level level, unsigned n, const char *what)
 {
-    if (r->errors <= MOST)
+    if (n <= MOST)
         return;
     struct diag d = {.file = src->name};
-    d.text = arena_printf(&r->diags->arena, "and %u more mistakes in this file",
-                          r->errors - MOST);
-    diags_add(r->diags, DIAG_ERROR, &d);
-    r->diags->errors--; /* this one is none */
+    d.text = arena_printf(&r->scratch, "and %u more %s of this file", n - MOST, what);
+    diags_add(r->diags, level, &d);
+    if (level == DIAG_ERROR)
+        r->diags->errors--; /* this line is none */
 }
 
 static void parse(struct reading *r, const char *path, struct str text)
@@ -357,7 +367,8 @@ static void parse(struct reading *r, const char *path, struct str text)
     }
     err_release(&e);
     diags_sort(r->diags, from);
-    tell_skipped(r, &src);
+    tell_skipped(r, &src, DIAG_ERROR, r->errors, "mistakes");
+    tell_skipped(r, &src, DIAG_NOTE, r->notes, "notes");
 }
 
 static bool read_stdin(struct reading *r)
