@@ -114,12 +114,124 @@ static void teardown(struct bench *b)
     remove_dir(s->dir);
 }
 
+/* ---- the cache ---- */
+
+enum { OBJECTS = 20000, WATCHES = 1000 };
+
+struct cached {
+    struct state store;
+    struct cache *cache;
+    uint64_t events;
+};
+
+/* As a server's: a copy with the revision in it, and two labels. */
+static bool decode(void *ctx, struct str key, struct str value, uint64_t revision,
+                   struct cache_object *o)
+{
+    struct cache_pair *labels = ARENA_ARRAY(&o->arena, struct cache_pair, 2);
+    labels[0] = (struct cache_pair){STR("pod-template-hash"), STR("5d4f8c7b9")};
+    labels[1] = (struct cache_pair){STR("app"), STR("web")};
+    o->json = arena_str(&o->arena, value);
+    o->name = str_sub(o->key, 28, o->key.n);
+    o->labels = labels;
+    o->nlabels = 2;
+    return true;
+}
+
+static const struct cache_opts cache_opts = {.decode = decode};
+
+static void load_setup(struct bench *b, const struct bench_row *row)
+{
+    setup(b, row);
+    if (!b->skip)
+        measure(b); /* makes the objects */
+}
+
+static double load_measure(struct bench *b)
+{
+    struct state *s = b->data;
+    uint64_t start = clock_mono_ns();
+    struct cache *c = cache_new(&cache_opts);
+    b->sink += cache_load(c, s->store, NULL);
+    double ns = (double)(clock_mono_ns() - start) / OBJECTS;
+    cache_free(c);
+    return ns;
+}
+
+static void on_event(void *ctx, const struct cache_event *e)
+{
+    ((struct cached *)ctx)->events += e->revision;
+}
+
+static void cached_setup(struct bench *b, const struct bench_row *row)
+{
+    struct cached *k = ARENA_NEW(b->arena, struct cached);
+    load_setup(b, row);
+    if (b->skip)
+        return;
+    k->store = *(struct state *)b->data;
+    b->data = k;
+    k->cache = cache_new(&cache_opts);
+    b->sink += cache_load(k->cache, k->store.store, NULL);
+    for (int i = 0; i < WATCHES; i++)
+        cache_watch(k->cache, STR("/registry/core/pods/"), cache_revision(k->cache),
+                    on_event, k);
+}
+
+static void cached_teardown(struct bench *b)
+{
+    cache_free(((struct cached *)b->data)->cache);
+    teardown(b);
+}
+
+static bool take_object(void *ctx, struct cache_object *o)
+{
+    *(uint64_t *)ctx += o->json.n;
+    return true;
+}
+
+static void run_list(struct bench *b, uint64_t n)
+{
+    struct cached *k = b->data;
+    while (n-- > 0)
+        cache_each(k->cache, STR("/registry/core/pods/"), STR_NONE, take_object,
+                   &b->sink);
+}
+
+static void run_get(struct bench *b, uint64_t n)
+{
+    struct cached *k = b->data;
+    char key[64];
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t which = i % OBJECTS * 2654435761u;
+        snprintf(key, sizeof key, "/registry/core/pods/default/pod-%08x",
+                 (unsigned)which);
+        b->sink += cache_get(k->cache, str_from(key)) != NULL;
+    }
+}
+
+static void run_event(struct bench *b, uint64_t n)
+{
+    struct cached *k = b->data;
+    struct store_change c = {.key = STR("/registry/core/pods/default/pod-00000000"),
+                             .value = {k->store.value, k->store.load->bytes}};
+    for (uint64_t i = 0; i < n; i++) {
+        c.revision = cache_revision(k->cache) + 1;
+        cache_apply(k->cache, &c);
+    }
+    b->sink += k->events;
+}
+
 static const struct load create = {"sqlite:", 1024, 40000, 0, 700},
                          update = {"sqlite:", 1024, 40000, 10000, 700},
                          few = {"sqlite:", 32, 3000, 10000, 700},
-                         memory = {"memory:", 1024, 100000, 10000, 700};
+                         memory = {"memory:", 1024, 100000, 10000, 700},
+                         objects = {"sqlite:", 1024, OBJECTS, 0, 700},
+                         cached = {"memory:", 1024, OBJECTS, 0, 700};
 
 #define LOAD(l) .setup = setup, .measure = measure, .teardown = teardown, .arg = &(l)
+
+#define CACHED(l) .setup = cached_setup, .teardown = cached_teardown, .arg = &(l), .per
 
 /* The limit of the first two: 15,000 a second. */
 const struct bench_row bench_store[] = {
@@ -127,4 +239,20 @@ const struct bench_row bench_store[] = {
     {.id = "store.update", .what = "1,024 writers", .limit = 66667, LOAD(update)},
     {.id = "store.update.few", .what = "32 writers", LOAD(few)},
     {.id = "store.memory", .what = "1,024 writers", LOAD(memory)},
+    {.id = "store.load",
+     .what = "a cache of 20,000 objects",
+     .per = OBJECTS,
+     .setup = load_setup,
+     .measure = load_measure,
+     .teardown = teardown,
+     .arg = &objects},
+    {.id = "store.list",
+     .what = "20,000 objects",
+     .run = run_list,
+     CACHED(cached) = OBJECTS},
+    {.id = "store.get", .what = "of 20,000 objects", .run = run_get, CACHED(cached) = 1},
+    {.id = "store.event",
+     .what = "to 1,000 watches",
+     .run = run_event,
+     CACHED(cached) = WATCHES},
     {0}};

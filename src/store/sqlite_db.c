@@ -49,7 +49,7 @@ static const char *const STATEMENTS[DB_NSTATEMENTS] = {
     [DB_OLDEST] = "SELECT revision, made, length(key) + ifnull(length(previous), 0)"
                   " FROM history ORDER BY revision LIMIT ?1",
     [DB_FORGET] = "DELETE FROM history WHERE revision <= ?1",
-    [DB_ALL] = "SELECT key, value, revision FROM object ORDER BY key",
+    [DB_ALL] = "SELECT key, value, revision FROM object", /* page by page */
     [DB_SINCE] = "SELECT revision, deleted, key, previous_revision, previous"
                  " FROM history WHERE revision > ?1 ORDER BY revision DESC",
 };

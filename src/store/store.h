@@ -37,8 +37,9 @@ enum store_answer {
     STORE_FAILED,
 };
 
-#define STORE_ANY UINT64_MAX /* whatever is there; a delete still wants something there  \
-                              */
+#define STORE_ANY                                                                        \
+    UINT64_MAX /* whatever is there; a delete still wants something there                \
+                */
 
 struct store_write {
     struct str key;
@@ -92,8 +93,8 @@ void store_submit(struct store *s, const struct store_write *w);
 /* Delivers answers and changes that are ready. Callbacks may submit, not poll. */
 void store_poll(struct store *s);
 
-/* Everything as of one revision, in order of keys; changes delivered later may be part of
- * it already: their revisions tell. False when each does (*e untouched) or on error. */
+/* Everything as of one revision, in any order; changes delivered later may be part of it
+ * already: their revisions tell. False when each does (*e untouched) or on error. */
 bool store_snapshot(struct store *s, store_each_object *each, void *ctx,
                     uint64_t *revision, struct err *e);
 uint64_t store_revision(const struct store *s); /* of the last change delivered */

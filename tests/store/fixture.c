@@ -141,22 +141,38 @@ struct answer fixture_write(struct fixture *f, const char *key, const char *valu
     return a;
 }
 
+struct lines {
+    struct arena arena;
+    VEC(struct str) v;
+};
+
 static bool print_object(void *ctx, struct str key, struct str value, uint64_t revision)
 {
-    struct strbuf *b = ctx;
-    strbuf_addf(b, "%s%.*s=%.*s@%llu", b->n ? " " : "", STR_ARG(key), STR_ARG(value),
-                (unsigned long long)revision);
+    struct lines *l = ctx;
+    vec_push(&l->v, arena_printf(&l->arena, "%.*s=%.*s@%llu", STR_ARG(key),
+                                 STR_ARG(value), (unsigned long long)revision));
     return true;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
 char *fixture_print(struct fixture *f, uint64_t *revision)
 {
     struct strbuf b = STRBUF_INIT;
+    struct lines l = {0};
     struct err e = ERR_INIT;
     uint64_t ignored;
-    strbuf_adds(&b, "");
-    if (!store_snapshot(f->store, print_object, &b, revision ? revision : &ignored, &e))
+    if (!store_snapshot(f->store, print_object, &l, revision ? revision : &ignored, &e))
         fail_msg("%s", err_text(&e));
+    if (l.v.n)
+        qsort(l.v.v, l.v.n, sizeof *l.v.v, compare_lines);
+    for (size_t i = 0; i < l.v.n; i++)
+        strbuf_addf(&b, "%s%.*s", i ? " " : "", STR_ARG(l.v.v[i]));
+    vec_release(&l.v);
+    arena_fini(&l.arena);
     return b.p ? strbuf_steal(&b) : mem_dup("", 0);
 }
 

@@ -49,7 +49,7 @@ void fixture_answered(void *answer, enum store_answer got, uint64_t revision,
 void fixture_await(struct fixture *f, struct answer *answers, size_t n);
 void answers_release(struct answer *answers, size_t n);
 
-/* "key=value@revision key=value@revision", of a snapshot taken now. */
+/* "key=value@revision key=value@revision" sorted, of a snapshot taken now. */
 char *fixture_print(struct fixture *f, uint64_t *revision);
 bool change_eq(const struct store_change *a, const struct store_change *b);
 struct store_change change_copy(struct arena *a, const struct store_change *c);

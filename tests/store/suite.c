@@ -90,7 +90,7 @@ static void test_steps(void **state)
         ROW(s->name, a.revision == (uint64_t)s->revision);
         answers_release(&a, 1);
     }
-    check_print(&f, "/r/a=4@8 /r/a/b=5@9");
+    check_print(&f, "/r/a/b=5@9 /r/a=4@8");
     assert_int_equal(store_revision(f.store), 10);
     fixture_check_history(&f, 1);
     fixture_fini(&f);
@@ -114,7 +114,7 @@ static void test_steps_at_once(void **state)
         ROW(STEPS[i].name, answers[i].revision == (uint64_t)STEPS[i].revision);
     }
     answers_release(answers, UNIT_COUNT(STEPS));
-    check_print(&f, "/r/a=4@8 /r/a/b=5@9");
+    check_print(&f, "/r/a/b=5@9 /r/a=4@8");
     fixture_check_history(&f, 1);
     fixture_fini(&f);
 }
@@ -211,7 +211,7 @@ struct adder {
     pthread_mutex_t lock;
     pthread_cond_t answered;
     struct answer answer;
-    uint64_t *ended; /* how many have, under the lock of the fixture */
+    uint64_t *ended; /* atomic: how many have */
 };
 
 static void adder_answered(void *ctx, enum store_answer answer, uint64_t revision,
@@ -246,8 +246,8 @@ static void *add(void *ctx)
     uint64_t at = 2;
     for (int done = 0; done < INCREMENTS;)
         done += add_once(a, &at) == STORE_OK;
+    __atomic_add_fetch(a->ended, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_lock(&a->f->lock); /* ends the polling */
-    ++*a->ended;
     a->f->wake = true;
     pthread_cond_signal(&a->f->woken);
     pthread_mutex_unlock(&a->f->lock);
