@@ -40,6 +40,7 @@ struct conn {
     bool shutting; /* shut_down was called */
     struct exchange *exchanges;
     uint32_t nexchanges; /* with those whose client has gone and whose handler runs */
+    size_t body_bytes;   /* of its requests */
     uint64_t idle_ms;    /* since when there is no exchange */
     struct strbuf first; /* plain: what decides between the protocols */
 };

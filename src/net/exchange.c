@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "net/conn.h"
 
-enum { MAX_HEADER_BYTES = 64 * 1024, ARENA_CHUNK = 1024, PIECE = 2048 };
+/* CONN_SHARE: the part of all bodies that one connection may hold. */
+enum { MAX_HEADER_BYTES = 64 * 1024, ARENA_CHUNK = 1024, PIECE = 2048, CONN_SHARE = 8 };
 
 /* ---- shared bytes ---- */
 
@@ -177,8 +178,10 @@ struct exchange *exchange_new(struct conn *c)
 
 static void release_request(struct exchange *x)
 {
-    if (x->conn)
+    if (x->conn) {
         x->conn->server->body_bytes -= x->body.n;
+        x->conn->body_bytes -= x->body.n;
+    }
     strbuf_release(&x->body);
     vec_release(&x->headers);
     arena_fini(&x->arena);
@@ -250,12 +253,14 @@ bool exchange_add_body(struct exchange *x, struct str bytes)
         return false;
     if (bytes.n > server->opts.max_body - x->body.n)
         x->refused = 413;
-    else if (server->body_bytes + bytes.n > server->opts.max_bodies)
+    else if (server->body_bytes + bytes.n > server->opts.max_bodies ||
+             x->conn->body_bytes + bytes.n > server->opts.max_bodies / CONN_SHARE)
         x->refused = 429;
     if (x->refused)
         return false;
     strbuf_addstr(&x->body, bytes);
     server->body_bytes += bytes.n;
+    x->conn->body_bytes += bytes.n;
     return true;
 }
 
@@ -329,6 +334,38 @@ const char *exchange_reason(unsigned status)
     }
 }
 
+static bool is_clean(struct str value)
+{
+    for (size_t i = 0; i < value.n; i++)
+        if (value.p[i] == '\r' || value.p[i] == '\n' || value.p[i] == 0)
+            return false;
+    return true;
+}
+
+static struct str clean_copy(struct arena *a, struct str value)
+{
+    struct str copy = arena_str(a, value);
+    for (size_t i = 0; i < copy.n; i++)
+        if (copy.p[i] == '\r' || copy.p[i] == '\n' || copy.p[i] == 0)
+            ((char *)copy.p)[i] = ' ';
+    return copy;
+}
+
+const struct net_header *exchange_clean(struct exchange *x,
+                                        const struct net_header *headers, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && is_clean(headers[i].value))
+        i++;
+    if (i == n)
+        return headers;
+    struct net_header *copy = ARENA_ARRAY(&x->arena, struct net_header, n);
+    for (i = 0; i < n; i++)
+        copy[i] =
+            (struct net_header){headers[i].name, clean_copy(&x->arena, headers[i].value)};
+    return copy;
+}
+
 static struct exchange *inner(const struct net_exchange *x)
 {
     return (struct exchange *)x;
@@ -343,7 +380,8 @@ static void begin(struct exchange *x, unsigned status, const struct net_header *
     x->since_ms = x->conn ? loop_now(x->conn->server->loop) : 0;
     x->head = x->head || status == 204 || status == 304;
     if (!x->detached && !x->cut)
-        x->conn->proto->begin(x, status, headers, nheaders, length);
+        x->conn->proto->begin(x, status, exchange_clean(x, headers, nheaders), nheaders,
+                              length);
 }
 
 void net_begin(struct net_exchange *pub, unsigned status,

@@ -58,6 +58,9 @@ void exchange_cut(struct exchange *x);
 bool exchange_add_header(struct exchange *x, struct str name, struct str value);
 bool exchange_add_body(struct exchange *x, struct str bytes);
 void exchange_set_target(struct exchange *x, struct str target); /* path?query */
+/* Headers in which no line can begin: themselves, or a copy. */
+const struct net_header *exchange_clean(struct exchange *x,
+                                        const struct net_header *headers, uint32_t n);
 /* A request that the server answers in the handler's place. */
 void exchange_refuse(struct exchange *x, unsigned status);
 /* The request is complete: to the handler with it, or the refusal out. */

@@ -254,8 +254,7 @@ static void add_header(struct strbuf *b, struct str name, struct str value)
 {
     strbuf_addstr(b, name);
     strbuf_adds(b, ": ");
-    for (size_t i = 0; i < value.n; i++) /* no header can begin inside of another */
-        strbuf_addc(b, value.p[i] == '\r' || value.p[i] == '\n' ? ' ' : value.p[i]);
+    strbuf_addstr(b, value);
     strbuf_adds(b, "\r\n");
 }
 
@@ -389,7 +388,7 @@ struct net_tunnel *net_upgrade(struct net_exchange *pub, const struct net_header
     struct strbuf head = STRBUF_INIT, ahead = c->h1->ahead;
     strbuf_init(&c->h1->ahead);
     strbuf_adds(&head, "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\n");
-    add_headers(&head, headers, nheaders);
+    add_headers(&head, exchange_clean(x, headers, nheaders), nheaders);
     strbuf_adds(&head, "\r\n");
     x->begun = x->done = true;
     c->h1->x = NULL;

@@ -101,7 +101,8 @@ struct net_server_opts {
                                      * only its owner may open; NULL: net_server_adopt */
     net_refuser *refuse;            /* NULL: refusals are a line of text */
     size_t max_body;                /* 0: 3 MiB, as upstream */
-    size_t max_bodies;              /* of all requests at once (else 429), 0: 512 MiB */
+    size_t max_bodies;              /* of all requests at once (else 429), an eighth of
+                                     * it on one connection; 0: 512 MiB */
     size_t max_unsent;              /* per exchange, 0: 64 MiB */
     uint32_t max_connections;       /* 0: 10,000 */
     uint32_t max_streams;           /* per connection, 0: 250 */

@@ -314,6 +314,12 @@ static void receive_tls(struct stream *s, struct str bytes)
 {
     enum tls_status status = TLS_OK;
     s->tls.in = bytes;
+    if (!s->open && tls_is_plain_http(&s->tls, bytes)) {
+        strbuf_adds(&s->tls.out, "HTTP/1.0 400 Bad Request\r\n\r\n"
+                                 "This port speaks TLS: the address begins with https\n");
+        stream_finish(s);
+        return;
+    }
     if (!s->open && !shake_hands(s))
         return;
     while (status == TLS_OK && !s->closing && !s->finishing && !s->paused) {

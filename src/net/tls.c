@@ -266,6 +266,13 @@ void tls_close(struct tls_session *t)
     ERR_clear_error();
 }
 
+bool tls_is_plain_http(struct tls_session *t, struct str bytes)
+{
+    bool first = !t->heard;
+    t->heard = true;
+    return first && SSL_is_server(t->ssl) && bytes.p[0] >= 'A' && bytes.p[0] <= 'Z';
+}
+
 bool tls_chose_h2(const struct tls_session *t)
 {
     const unsigned char *name = NULL;

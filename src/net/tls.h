@@ -21,6 +21,7 @@ struct tls_session {
     SSL *ssl;
     struct str in;     /* received, not yet looked at; borrowed during tls_* calls */
     struct strbuf out; /* to be sent */
+    bool heard;        /* anything was received */
 };
 
 /* name: what the server's certificate must be for (client only). */
@@ -35,6 +36,8 @@ enum tls_status tls_handshake(struct tls_session *t);
 enum tls_status tls_read(struct tls_session *t, char *buf, size_t size, size_t *n);
 bool tls_write(struct tls_session *t, struct str plain);
 void tls_close(struct tls_session *t); /* close_notify */
+/* Of what is received: the first bytes of a client that does not speak TLS but HTTP. */
+bool tls_is_plain_http(struct tls_session *t, struct str bytes);
 bool tls_chose_h2(const struct tls_session *t);
 
 /* What a client certificate says; all empty when none was shown. */

@@ -25,6 +25,9 @@ struct talk {
 
 static const struct talk talks[] = {
     {"get", GET_HELLO, {"HTTP/1.1 200 OK\r\n", "content-length: 5\r\n\r\nhello"}},
+    {"no line begins in a header",
+     "GET /mirror HTTP/1.1\r\n" HOST "\r\n",
+     {"x-mirror: a  b\r\n", "hello"}},
     {"two at once", GET_HELLO GET_HELLO, {"hello", "hello"}},
     {"three, with a body between",
      GET_HELLO "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nabc" GET_HELLO,
@@ -191,6 +194,98 @@ static void test_certificates(void **state)
     site_stop(&s);
 }
 
+static void test_http_to_tls(void **state)
+{
+    struct site s;
+    struct client c;
+    site_start(&s, usual, true);
+    client_open(&c, &s, NULL, NULL);
+    client_say(&c, GET_HELLO);
+    assert_true(client_expect(&c, "HTTP/1.0 400 Bad Request\r\n"));
+    assert_true(client_drain(&c));
+    client_close(&c);
+    client_open(&c, &s, NULL, NULL); /* neither of them */
+    client_say(&c, "\x16\x03\x01\x00\x05hello");
+    assert_true(client_drain(&c));
+    client_close(&c);
+    site_stop(&s);
+}
+
+/* ---- curl, where it is installed ---- */
+
+static void run_curl(const struct site *s, const char *folder, const char *args,
+                     const char *want)
+{
+    char command[1024], got[4096];
+    snprintf(
+        command, sizeof command,
+        "cd %s && curl -sS -m 20 --cacert ca --resolve localhost:%u:127.0.0.1 %s 2>&1",
+        folder, s->port, args);
+    FILE *f = popen(command, "r");
+    size_t n = fread(got, 1, sizeof got, f);
+    pclose(f);
+    struct str text = {got, n};
+    if (str_find(text, str_from(want)) == SIZE_MAX)
+        fail_msg("row '%s': no '%s' in '%.*s'", args, want, STR_ARG(text));
+}
+
+static void save(const char *folder, const char *name, struct str a, struct str b)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fwrite(a.p, 1, a.n, f);
+    if (b.n > 0)
+        fwrite(b.p, 1, b.n, f);
+    fclose(f);
+}
+
+static void clean_up(const char *folder)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_curl(void **state)
+{
+    static const char *const versions[] = {"--http1.1", "--http2"};
+    static const char *const rows[][2] = {
+        {"%s https://localhost:%u/hello", "hello"},
+        {"%s https://localhost:%u/who", "|||0"},
+        {"%s --cert ann https://localhost:%u/who", "ann|system:masters,dev||64"},
+        {"%s --data-binary @three -w '%%{http_code} %%{size_download}' -o out "
+         "https://localhost:%u/echo && cmp three out",
+         "200 3145728"},
+        {"%s --data-binary @four -w '%%{http_code}' https://localhost:%u/echo", "413"},
+        {"%s -T four -H 'Expect: 100-continue' -w '%%{http_code}' "
+         "https://localhost:%u/echo",
+         "413"},
+        {"%s 'https://localhost:%u/stream?10000' | wc -c", "10000000"},
+        {"%s -I https://localhost:%u/hello", "content-length: 5"},
+    };
+    struct site s;
+    char folder[] = "/tmp/net-test-XXXXXX", args[256];
+    if (system("curl --version 2>/dev/null | grep -q HTTP2") != 0)
+        skip();
+    assert_non_null(mkdtemp(folder));
+    site_start(&s, usual, true);
+    char *bytes = mem_zalloc(4 << 20);
+    save(folder, "ca", s.ca.cert_pem, STR_NONE);
+    save(folder, "ann", s.client.cert_pem, s.client.key_pem);
+    save(folder, "three", (struct str){bytes, 3 << 20}, STR_NONE);
+    save(folder, "four", (struct str){bytes, 4 << 20}, STR_NONE);
+    free(bytes);
+    for (size_t v = 0; v < UNIT_COUNT(versions); v++)
+        for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+            snprintf(args, sizeof args, rows[i][0], versions[v], s.port);
+            run_curl(&s, folder, args, rows[i][1]);
+        }
+    clean_up(folder);
+    site_stop(&s);
+}
+
 /* ---- HTTP/2 ---- */
 
 static void test_many_streams(void **state)
@@ -230,6 +325,35 @@ static void test_h2_bodies(void **state)
         h2_close(&h);
         free(bytes);
     }
+    site_stop(&s);
+}
+
+/* Bodies that are not ended add up: one connection may not take all the room. */
+static void test_bodies_at_once(void **state)
+{
+    struct site s;
+    struct h2_client h, other;
+    struct str bodies[10];
+    char *bytes = mem_zalloc(100000);
+    unsigned refused = 0;
+    site_start(&s, (struct net_server_opts){.max_bodies = 4000000}, false);
+    h2_open(&h, &s, NULL, false);
+    for (int i = 0; i < 10; i++) {
+        bodies[i] = (struct str){bytes, 100000};
+        h2_ask(&h, "/late?60000", &bodies[i]);
+    }
+    assert_true(h2_wait(&h, 5));
+    for (int i = 0; i < 10; i++)
+        refused += h.answers[i].status == 429;
+    assert_int_equal(refused, 5);
+    h2_open(&other, &s, NULL, false);
+    bodies[0] = (struct str){bytes, 100000};
+    h2_ask(&other, "/echo", &bodies[0]);
+    assert_true(h2_wait(&other, 1));
+    assert_int_equal(other.answers[0].status, 200);
+    h2_close(&other);
+    h2_close(&h);
+    free(bytes);
     site_stop(&s);
 }
 
@@ -549,15 +673,27 @@ static void test_stop_deadline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_talks),         cmocka_unit_test(test_large_requests),
-        cmocka_unit_test(test_certificates),  cmocka_unit_test(test_many_streams),
-        cmocka_unit_test(test_h2_bodies),     cmocka_unit_test(test_h2_headers_limit),
-        cmocka_unit_test(test_slow_reader),   cmocka_unit_test(test_max_unsent),
-        cmocka_unit_test(test_stall),         cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_time_limits),   cmocka_unit_test(test_rapid_reset),
-        cmocka_unit_test(test_ping_flood),    cmocka_unit_test(test_max_connections),
-        cmocka_unit_test(test_upgrade),       cmocka_unit_test(test_unix_socket),
-        cmocka_unit_test(test_graceful_stop), cmocka_unit_test(test_stop_deadline),
+        cmocka_unit_test(test_talks),
+        cmocka_unit_test(test_large_requests),
+        cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_http_to_tls),
+        cmocka_unit_test(test_curl),
+        cmocka_unit_test(test_bodies_at_once),
+        cmocka_unit_test(test_many_streams),
+        cmocka_unit_test(test_h2_bodies),
+        cmocka_unit_test(test_h2_headers_limit),
+        cmocka_unit_test(test_slow_reader),
+        cmocka_unit_test(test_max_unsent),
+        cmocka_unit_test(test_stall),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_time_limits),
+        cmocka_unit_test(test_rapid_reset),
+        cmocka_unit_test(test_ping_flood),
+        cmocka_unit_test(test_max_connections),
+        cmocka_unit_test(test_upgrade),
+        cmocka_unit_test(test_unix_socket),
+        cmocka_unit_test(test_graceful_stop),
+        cmocka_unit_test(test_stop_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,12 @@ static void hello(struct site *s, struct net_exchange *x)
     respond_text(x, STR("hello"));
 }
 
+static void mirror(struct site *s, struct net_exchange *x)
+{
+    static const struct net_header twice = {STR("x-mirror"), STR("a\r\nb")};
+    net_respond(x, 200, &twice, 1, STR("hello"));
+}
+
 static void echo(struct site *s, struct net_exchange *x)
 {
     respond_text(x, x->body);
@@ -238,10 +244,11 @@ static void handle(void *ctx, struct net_exchange *x)
         const char *path;
         void (*fn)(struct site *s, struct net_exchange *x);
     } routes[] = {
-        {"/hello", hello},     {"/echo", echo},   {"/who", who},       {"/about", about},
-        {"/stream", stream},   {"/flood", flood}, {"/shared", shared}, {"/big", big},
-        {"/hold", hold},       {"/late", late},   {"/empty", empty},   {"/stuck", stuck},
-        {"/upgrade", upgrade},
+        {"/hello", hello},   {"/echo", echo},       {"/who", who},
+        {"/about", about},   {"/stream", stream},   {"/flood", flood},
+        {"/shared", shared}, {"/big", big},         {"/hold", hold},
+        {"/late", late},     {"/empty", empty},     {"/mirror", mirror},
+        {"/stuck", stuck},   {"/upgrade", upgrade},
     };
     struct site *s = ctx;
     bump(&s->asked);

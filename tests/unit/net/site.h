@@ -12,6 +12,7 @@
  *     /shared?N         N times the same bytes
  *     /big?N            N bytes in one response
  *     /hold             headers and one line, then nothing until the client goes
+ *     /mirror           a header with a line break in its value
  *     /stuck            no answer, even when the client has gone
  *     /late?MS          "late" after so many milliseconds
  *     /upgrade          echoes what comes
