@@ -40,6 +40,10 @@ diff: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
 	scripts/diff $(BUILD) $(or $(SECONDS),600)
 
+crash: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet tests/store/store_crash
+	cd $(BUILD)/tests/store && DRAY_CRASHES=$(or $(TIMES),10000) ./store_crash
+
 coverage:
 	scripts/coverage
 
@@ -49,4 +53,4 @@ install: all
 clean:
 	rm -rf build build-*
 
-.PHONY: all everything demo test test-more golden bench fuzz diff coverage install clean
+.PHONY: all everything demo test test-more golden bench fuzz diff crash coverage install clean

@@ -38,7 +38,7 @@ static void sort_pairs(const struct cache_pair *pairs, uint32_t n)
 /* The first chunk is cut to the object: its bytes and a little for names and labels. */
 static void size_arena(struct cache_object *o, size_t bytes)
 {
-    enum { LITTLE = 512 };
+    enum { LITTLE = 256 };
     o->arena.chunk_size = bytes + LITTLE;
     arena_alloc(&o->arena, 1);
     o->arena.chunk_size = LITTLE;

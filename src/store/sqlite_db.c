@@ -326,10 +326,12 @@ bool db_forget(struct db *db, const struct db_limits *limits, uint32_t most,
 
 /* ---- reading ---- */
 
+/* What was read is not soon read again: its pages need not stay in memory. */
 static bool end_read(struct db *db, bool ok)
 {
     if (!sqlite3_get_autocommit(db->sql))
         run(db, DB_ROLLBACK, NULL);
+    sqlite3_db_release_memory(db->sql);
     return ok;
 }
 
