@@ -174,11 +174,33 @@ static struct str advise_runtime(const struct advising *x)
     return text;
 }
 
-static struct str advise_limit(const struct advising *x)
+static const struct {
+    const char *error, *advice;
+} ERRORS[] = {
+    {"exceeds the claim limit",
+     "ask for fewer devices, or spread them over several claims of the pod"},
+    {"is currently being updated",
+     "give all slices of the pool: their number is not that of "
+     "spec.pool.resourceSliceCount"},
+    {"is currently invalid", "correct the slices of the pool"},
+};
+
+static struct str known_error(struct str error)
 {
-    if (str_find(x->pod->error, STR("exceeds the claim limit")) == SIZE_MAX)
-        return STR("");
-    return STR("ask for fewer devices, or spread them over several claims of the pod");
+    for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
+        if (str_find(error, str_from(ERRORS[i].error)) != SIZE_MAX)
+            return str_from(ERRORS[i].advice);
+    return STR("");
+}
+
+static struct str advise_error(const struct advising *x)
+{
+    return known_error(x->pod->error);
+}
+
+static struct str advise_node_error(const struct advising *x)
+{
+    return x->why->errors.n ? known_error(x->why->errors.v[0].text) : STR("");
 }
 
 /* ---- filters ---- */
@@ -579,21 +601,15 @@ static struct str advise_anything(const struct advising *x)
 typedef struct str advise_fn(const struct advising *x);
 
 static advise_fn *const FOR_ERRORS[] = {advise_class, advise_missing, advise_runtime,
-                                        advise_limit, NULL};
+                                        advise_error, NULL};
 static advise_fn *const FOR_REASONS[] = {
-    advise_nodes,
-    advise_filters,
-    advise_tied,
-    advise_budget,
-    advise_selectors,
-    advise_device_taint,
-    advise_capacity,
-    advise_constraint,
-    advise_in_use,
-    advise_rule,
-    advise_together,
-    advise_anything,
-    NULL,
+    advise_nodes,        advise_filters,
+    advise_tied,         advise_node_error,
+    advise_budget,       advise_selectors,
+    advise_device_taint, advise_capacity,
+    advise_constraint,   advise_in_use,
+    advise_rule,         advise_together,
+    advise_anything,     NULL,
 };
 
 struct str advice_for(struct cluster *c, const struct placement *p,

@@ -328,8 +328,9 @@ static void print_subject(struct block *b, const struct why_devices *d)
 static void print_reason(struct block *b, const struct why_devices *d)
 {
     const struct alloc_reason *r = &d->reason;
+    bool none = r->devices == 0 && r->rule == ALLOC_RULE_CONSTRAINT;
     struct str text =
-        r->devices ? str_from(RULES[r->rule]) : STR("no choice satisfies a constraint");
+        none ? STR("no choice satisfies a constraint") : str_from(RULES[r->rule]);
     struct str detail = short_text(b, r->detail);
     print_subject(b, d);
     if (str_starts(detail, text)) /* "in use by claim ..." */
@@ -377,7 +378,8 @@ static void print_why(struct block *b, const struct why *w)
     print_errors(b, w);
     for (size_t i = 0; i < w->needs.n; i++)
         print_request(b, w, &w->needs.v[i]);
-    if (w->devices.n == 0 && !why_unmet(w) && w->gave_up == 0 && w->summary.n)
+    if (w->devices.n == 0 && w->errors.n == 0 && w->gave_up == 0 && !why_unmet(w) &&
+        w->summary.n)
         fprintf(b->out, "  %.*s\n", STR_ARG(w->summary));
 }
 
