@@ -15,7 +15,8 @@ static bool step(struct solver *s)
     const struct alloc_options *o = s->options;
     if (s->probing)
         return s->probe_steps++ < s->probe_limit;
-    if (++s->steps + s->probe_steps / PROBE_SHARE > s->max_steps)
+    s->exhausted = ++s->steps + s->probe_steps / PROBE_SHARE > s->max_steps;
+    if (s->exhausted)
         return solver_fail(s, ALLOC_BUDGET, STR("gave up after the step budget"));
     if (o && o->cancelled && s->steps % 256 == 0 && o->cancelled(o->cancel_ctx))
         return solver_fail(s, ALLOC_BUDGET, STR("cancelled"));
@@ -244,14 +245,14 @@ static enum verdict slot(struct solver *s, uint32_t alt, uint32_t k, uint32_t st
 static enum verdict search_hard(struct solver *s)
 {
     prover_start(s);
-    uint64_t a = s->prover->looks[0], b = s->prover->looks[1];
-    enum verdict v = a ? shape_recall(s, a, b) : ENDED;
+    const uint64_t *looks = s->prover->looks;
+    enum verdict v;
     s->steps = 0;
-    if (v != ENDED)
+    if (looks[0] && shape_recall(s, looks, &v))
         return v;
     v = prove_none(s) ? NOTHING : enter(s, 0, 0);
-    if (a && s->steps > LONG_SEARCH)
-        shape_learn(s, a, b, v == OVERFLOWED ? NOTHING : v);
+    if (looks[0] && s->steps > LONG_SEARCH)
+        shape_learn(s, looks, v == OVERFLOWED ? NOTHING : v);
     return v;
 }
 

@@ -94,6 +94,7 @@ struct solver {
     /* the end of it */
     enum alloc_status status;
     struct str error;
+    bool exhausted;   /* its budget, that is */
     uint32_t horizon; /* requests from this one on may end in an error */
     struct prover *prover;
     bool hard;       /* the prover is at work */

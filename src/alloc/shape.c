@@ -129,27 +129,37 @@ static bool replay(struct solver *s, const struct ending *e)
     return true;
 }
 
-enum verdict shape_recall(struct solver *s, uint64_t a, uint64_t b)
+bool shape_recall(struct solver *s, const uint64_t *looks, enum verdict *v)
 {
-    const struct ending *e = ending_at(s, a);
-    if (e->a != a || e->b != b)
-        return ENDED;
-    if (!e->found)
-        return NOTHING;
-    if (replay(s, e))
-        return FOUND;
+    const struct ending *e = ending_at(s, looks[0]);
+    if (e->a != looks[0] || e->b != looks[1])
+        return false;
+    if (e->status == ALLOC_BUDGET && s->max_steps <= e->max_steps) {
+        solver_fail(s, ALLOC_BUDGET, STR("gave up on a node that looks the same"));
+        *v = ENDED;
+        return true;
+    }
+    *v = e->status == ALLOC_OK ? FOUND : NOTHING;
+    if (e->status == ALLOC_NONE || (e->status == ALLOC_OK && replay(s, e)))
+        return true;
     while (s->picks.n)
         state_undo(s);
-    return ENDED;
+    return false;
 }
 
-void shape_learn(struct solver *s, uint64_t a, uint64_t b, enum verdict v)
+static bool worth_learning(const struct solver *s, enum verdict v)
 {
-    struct ending *e = ending_at(s, a);
-    if (v != FOUND && v != NOTHING)
+    return v == FOUND || v == NOTHING || (v == ENDED && s->exhausted);
+}
+
+void shape_learn(struct solver *s, const uint64_t *looks, enum verdict v)
+{
+    struct ending *e = ending_at(s, looks[0]);
+    if (!worth_learning(s, v))
         return;
     free(e->picks);
-    *e = (struct ending){.a = a, .b = b, .found = v == FOUND};
+    *e = (struct ending){.a = looks[0], .b = looks[1], .max_steps = s->max_steps};
+    e->status = v == FOUND ? ALLOC_OK : v == NOTHING ? ALLOC_NONE : ALLOC_BUDGET;
     if (v == FOUND) {
         e->npicks = (uint32_t)s->picks.n;
         e->picks = (void *)mem_dup(s->picks.v, s->picks.n * sizeof *e->picks);

@@ -10,9 +10,10 @@
 
 #include "alloc/search.h"
 
-struct ending {    /* of a search */
-    uint64_t a, b; /* what the host looked like; a 0: free */
-    bool found;
+struct ending {               /* of a search */
+    uint64_t a, b;            /* what the host looked like; a 0: free */
+    enum alloc_status status; /* OK, NONE or BUDGET */
+    uint64_t max_steps;       /* BUDGET: with so many it was not enough */
     uint32_t npicks;
     struct pick *picks; /* devices and alternatives */
 };
@@ -35,9 +36,9 @@ static inline bool shape_refused(const struct shape *s, const struct host *h,
 }
 void shape_refuse(struct shape *s, const struct host *h, uint64_t stamp);
 
-/* The end that a search on a host of these looks came to; picks are made again. NOTHING
- * or FOUND; ENDED if it is not known. */
-enum verdict shape_recall(struct solver *s, uint64_t a, uint64_t b);
-void shape_learn(struct solver *s, uint64_t a, uint64_t b, enum verdict v);
+/* The end that a search on a host of these looks came to; picks are made again. False:
+ * not known. */
+bool shape_recall(struct solver *s, const uint64_t *looks, enum verdict *v);
+void shape_learn(struct solver *s, const uint64_t *looks, enum verdict v);
 
 #endif

@@ -436,6 +436,7 @@ bool solver_begin(struct solver *s, const struct alloc_plan *plan, struct host *
     s->hard = false;
     s->effort = 0;
     s->probing = false;
+    s->exhausted = false;
     s->stop = plan->nclaims;
     s->probe_steps = 0;
     s->probes = s->probe_hits = 0;
