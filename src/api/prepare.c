@@ -258,7 +258,7 @@ static const struct preparation ROWS[] = {
     {"", "replicationcontrollers", STATUS | FIRST, SPEC},
     {"", "resourcequotas", STATUS, NULL},
     {"", "serviceaccounts", 0, NULL, tidy_account, tidy_account},
-    {"", "services", STATUS, NULL},
+    {"", "services", STATUS, NULL, prepare_service, prepare_service},
     {ADMISSION, "mutatingadmissionpolicies", FIRST, SPEC},
     {ADMISSION, "mutatingadmissionpolicybindings", FIRST, SPEC},
     {ADMISSION, "mutatingwebhookconfigurations", FIRST, "webhooks"},

@@ -3,7 +3,7 @@
  * What a kind's registry makes of an object before it is validated and stored: a status
  * is not for those who write the spec and the other way round, generations count changes,
  * a few kinds fill fields in. Rules of one object alone, kind by kind; what looks at
- * other objects (addresses of services, priorities) is the server's, what policy adds is
+ * other objects (choosing addresses, priorities) is the server's, what policy adds is
  * in api/admit.h, fields of gates are dropped by api_drop_disabled.
  *
  * Objects are canonical and defaulted, in a version of the kind, and mutable; they are so
@@ -18,6 +18,9 @@
 struct api_prepare {
     struct arena *a;
     struct str now; /* RFC 3339, whole seconds */
+    /* Of the addresses of services, the preferred one first: "IPv4", "IPv6,IPv4". NULL:
+     * services get none. */
+    const char *families;
 };
 
 /* metadata.name and uid are set already. */

@@ -10,7 +10,7 @@
 typedef void prepare_fn(const struct api_prepare *p, struct doc *object,
                         const struct doc *old);
 
-prepare_fn prepare_new_pod, prepare_pod_status;
+prepare_fn prepare_new_pod, prepare_pod_status, prepare_service;
 
 /* The map of that name, made where there is none. */
 struct doc *prepare_map(const struct api_prepare *p, struct doc *d, const char *key);

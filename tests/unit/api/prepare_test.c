@@ -88,7 +88,7 @@ static const struct {
 static void test_updates(void **state)
 {
     struct arena a = {0};
-    struct api_prepare p = {&a, STR("2026-02-02T00:00:00Z")};
+    struct api_prepare p = {.a = &a, .now = STR("2026-02-02T00:00:00Z")};
     (void)state;
     for (size_t i = 0; i < UNIT_COUNT(UPDATES); i++) {
         const struct api_kind *kind = kind_of(UPDATES[i].group, UPDATES[i].resource);
@@ -128,7 +128,7 @@ static const struct {
 static void test_services(void **state)
 {
     struct arena a = {0};
-    struct api_prepare p = {&a, STR("2026-02-02T00:00:00Z")};
+    struct api_prepare p = {.a = &a, .now = STR("2026-02-02T00:00:00Z")};
     const struct api_kind *pods = kind_of("", "pods");
     (void)state;
     for (size_t i = 0; i < UNIT_COUNT(SERVICES); i++) {
@@ -144,7 +144,7 @@ static void test_services(void **state)
 static void test_new_pod(void **state)
 {
     struct arena a = {0};
-    struct api_prepare p = {&a, STR("2026-02-02T00:00:00Z")};
+    struct api_prepare p = {.a = &a, .now = STR("2026-02-02T00:00:00Z")};
     const struct api_kind *pods = kind_of("", "pods");
     (void)state;
     struct doc pod = ready(
@@ -165,6 +165,68 @@ static void test_new_pod(void **state)
     object_is(&a, "selector", doc_get(&spread->items[0], "labelSelector"),
               "{\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"In\",\"values\":"
               "[\"x\"]}]}");
+    arena_fini(&a);
+}
+
+/* spec of the old service (NULL: a new one), of the new one, families of the cluster. */
+static const struct {
+    const char *name, *old, *in, *families, *out;
+} FAMILIES[] = {
+    {"single", NULL, "{}", "IPv6,IPv4",
+     "{\"ipFamilyPolicy\":\"SingleStack\",\"ipFamilies\":[\"IPv6\"]}"},
+    {"an address that is asked for", NULL, "{\"clusterIP\":\"fd::1\"}", "IPv4,IPv6",
+     "{\"clusterIP\":\"fd::1\",\"clusterIPs\":[\"fd::1\"],\"ipFamilyPolicy\":"
+     "\"SingleStack\",\"ipFamilies\":[\"IPv6\"]}"},
+    {"two where there are two", NULL, "{\"ipFamilyPolicy\":\"PreferDualStack\"}",
+     "IPv4,IPv6",
+     "{\"ipFamilyPolicy\":\"PreferDualStack\",\"ipFamilies\":[\"IPv4\",\"IPv6\"]}"},
+    {"two where there is one", NULL, "{\"ipFamilyPolicy\":\"PreferDualStack\"}", "IPv4",
+     "{\"ipFamilyPolicy\":\"PreferDualStack\",\"ipFamilies\":[\"IPv4\"]}"},
+    {"headless, pods of others", NULL, "{\"clusterIP\":\"None\"}", "IPv4",
+     "{\"clusterIP\":\"None\",\"clusterIPs\":[\"None\"],\"ipFamilyPolicy\":"
+     "\"RequireDualStack\",\"ipFamilies\":[\"IPv4\",\"IPv6\"]}"},
+    {"the second is given up",
+     "{\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\",\"fd::1\"],"
+     "\"ipFamilyPolicy\":\"PreferDualStack\",\"ipFamilies\":[\"IPv4\",\"IPv6\"]}",
+     "{\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\",\"fd::1\"],"
+     "\"ipFamilyPolicy\":\"SingleStack\",\"ipFamilies\":[\"IPv4\",\"IPv6\"]}",
+     "IPv4,IPv6",
+     "{\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\"],\"ipFamilyPolicy\":"
+     "\"SingleStack\",\"ipFamilies\":[\"IPv4\"]}"},
+    {"writers that know one address",
+     "{\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\"],\"ipFamilyPolicy\":"
+     "\"SingleStack\",\"ipFamilies\":[\"IPv4\"]}",
+     "{\"clusterIP\":\"1.1.1.1\"}", "IPv4",
+     "{\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\"],\"ipFamilyPolicy\":"
+     "\"SingleStack\",\"ipFamilies\":[\"IPv4\"]}"},
+    {"none for names of elsewhere", NULL, "{\"type\":\"ExternalName\"}", "IPv4",
+     "{\"type\":\"ExternalName\"}"},
+};
+
+static void test_service_families(void **state)
+{
+    static const char *const kept[] = {"clusterIP", "clusterIPs", "ipFamilyPolicy",
+                                       "ipFamilies"};
+    struct arena a = {0};
+    const struct api_kind *services = kind_of("", "services");
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(FAMILIES); i++) {
+        struct api_prepare p = {&a, STR("2026-02-02T00:00:00Z"), FAMILIES[i].families};
+        struct str in = arena_printf(&a, "{\"spec\":%s}", FAMILIES[i].in),
+                   was = arena_printf(&a, "{\"spec\":%s}",
+                                      FAMILIES[i].old ? FAMILIES[i].old : "{}");
+        struct doc object = ready(&a, services, in.p), old = ready(&a, services, was.p);
+        struct doc want = read_object(&a, FAMILIES[i].out);
+        if (FAMILIES[i].old)
+            api_prepare_update(&p, services, &object, &old);
+        else
+            api_prepare_create(&p, services, &object);
+        for (size_t k = 0; k < UNIT_COUNT(kept); k++) {
+            const struct doc *x = doc_get(&want, kept[k]),
+                             *y = doc_get(doc_get(&object, "spec"), kept[k]);
+            ROW(FAMILIES[i].name, x && y ? doc_equal(x, y) : x == y);
+        }
+    }
     arena_fini(&a);
 }
 
@@ -198,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_updates),
         cmocka_unit_test(test_services),
         cmocka_unit_test(test_new_pod),
+        cmocka_unit_test(test_service_families),
         cmocka_unit_test(test_admission_is_idempotent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
