@@ -25,7 +25,7 @@ struct reading {
     struct diags *diags;
     struct arena scratch;   /* of one object */
     unsigned errors, notes; /* of one file */
-    const char *mapped;     /* text of a large file as it was mapped, NULL: none */
+    char *mapped;           /* text of a file, NULL: none */
     size_t dropped;         /* of that text, from its start */
 };
 
@@ -279,13 +279,16 @@ static void take(struct reading *r, const struct doc_source *src,
 
 /* What was read of a mapped file need not stay in memory; it comes back when asked for.
  */
-static void drop_read(struct reading *r, uint32_t pos)
+static void drop_passed(void *ctx, uint32_t pos)
 {
-    enum { STEP = 8 << 20 };
-    if (!r->mapped || pos == UINT32_MAX || pos < r->dropped + 2 * (size_t)STEP)
+    enum { STEP = 1 << 20 };
+    struct reading *r = ctx;
+    if (!r->mapped)
         return;
-    madvise((void *)(r->mapped + r->dropped), STEP, MADV_DONTNEED);
-    r->dropped += STEP;
+    if (pos < r->dropped)
+        r->dropped = 0;
+    for (; pos >= r->dropped + 2 * (size_t)STEP; r->dropped += STEP)
+        madvise(r->mapped + r->dropped, STEP, MADV_DONTNEED);
 }
 
 /* One object of each kind is enough. */
@@ -311,7 +314,6 @@ static bool each_object(void *ctx, const struct doc_source *src, const struct do
     struct reading *r = ctx;
     (void)e;
     arena_reset(&r->scratch);
-    drop_read(r, object->pos);
     struct str version = doc_get_text(object, "apiVersion"),
                name = doc_get_text(object, "kind");
     if (object->type != DOC_MAP || name.n == 0 || version.n == 0) {
@@ -357,7 +359,10 @@ static void tell_skipped(struct reading *r, const struct doc_source *src,
 static void parse(struct reading *r, const char *path, struct str text)
 {
     /* The name outlives the reading: later duplicates tell it. */
-    struct doc_source src = {.name = arena_strdup(&r->c->arena, path), .text = text};
+    struct doc_source src = {.name = arena_strdup(&r->c->arena, path),
+                             .text = text,
+                             .passed = drop_passed,
+                             .passed_ctx = r};
     struct err e = ERR_INIT;
     size_t from = r->diags->list.n;
     r->errors = r->notes = 0;

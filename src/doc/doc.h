@@ -116,6 +116,11 @@ struct doc_source {
     struct str text;
     const struct doc_dup_key *dups; /* keys given twice in one map, in source order */
     size_t ndups;
+    /* May be NULL: called now and then while JSON is read, with the offset before which
+     * the text is not looked at for a while (a mapped text need not stay in memory). It
+     * can be smaller than the last one. */
+    void (*passed)(void *ctx, uint32_t pos);
+    void *passed_ctx;
 };
 
 struct doc_place {

@@ -22,14 +22,14 @@ struct json_key {
     uint64_t first, last; /* its bytes at both ends */
 };
 
-/*
- * Reads values one after another into the arena of build. next counts tokens; the caller
- * may move it.
- */
+/* Reads values one after another into the arena of build. */
 struct json_reader {
     const struct doc_source *src;
     struct json_index index;
-    uint32_t next;
+    /* OK as long as there may be more tokens: then the next one is in the window. */
+    enum json_index_state state;
+    uint32_t next;       /* token of the window */
+    uint32_t last;       /* offset of the token before */
     struct build *build; /* the caller's */
     struct err *err;
     char *bytes, *bytes_end; /* room for strings in the arena */
@@ -43,10 +43,20 @@ void json_reader_fini(struct json_reader *r);
 /* To be called after build_begin: nothing is shared with what the last arena held. */
 void json_reader_begin(struct json_reader *r);
 bool json_reader_value(struct json_reader *r, struct doc *out);
+/* No token is left, and the text is not broken there. */
 static inline bool json_reader_done(const struct json_reader *r)
 {
-    return r->next >= r->index.n;
+    return r->state == JSON_INDEX_EMPTY;
 }
+/* Takes a token, which must be there. */
+uint32_t json_reader_take(struct json_reader *r);
+
+/* A token to come back to. */
+struct json_mark {
+    uint32_t from, next, last;
+};
+struct json_mark json_reader_mark(const struct json_reader *r);
+void json_reader_back(struct json_reader *r, struct json_mark m);
 
 /* Pieces of a map or list, for those who do not want all of it at once. */
 char json_reader_peek(const struct json_reader *r); /* 0 at the end */

@@ -14,22 +14,16 @@ static uint32_t text_end(const struct json_reader *r)
     return (uint32_t)r->src->text.n;
 }
 
+static bool at_end(const struct json_reader *r)
+{
+    return r->state != JSON_INDEX_OK;
+}
+
 /* Of the next token, or the end of the text. */
 static uint32_t next_pos(const struct json_reader *r)
 {
-    return r->next < r->index.n ? r->index.at[r->next] : text_end(r);
+    return at_end(r) ? text_end(r) : r->index.at[r->next];
 }
-
-static bool fail_expected(struct json_reader *r, const char *what)
-{
-    uint32_t pos = next_pos(r);
-    if (json_reader_done(r))
-        return fail(r, pos, "the JSON ends where %s should be", what);
-    char seen[SOURCE_QUOTE_ROOM];
-    return fail(r, pos, "found %s where %s should be", source_quote(r->src, pos, seen),
-                what);
-}
-
 /* Stage one saw an unclosed string or a control character in one; finds which. The text
  * up to there may hold any bytes. */
 static bool fail_string(struct json_reader *r)
@@ -54,12 +48,41 @@ static bool fail_string(struct json_reader *r)
                 "a string has no closing quote");
 }
 
+/* Why there is no index. */
+static bool fail_index(struct json_reader *r)
+{
+    switch (r->state) {
+    case JSON_INDEX_OK:
+        return true;
+    case JSON_INDEX_EMPTY:
+        return fail(r, text_end(r), "there is no JSON value in it");
+    case JSON_INDEX_BAD_STRING:
+        return fail_string(r);
+    case JSON_INDEX_NO_MEMORY:
+        break;
+    }
+    return err_set(r->err, ERR_LIMIT, "%s: too little memory for a text of %zu bytes",
+                   r->src->name, r->src->text.n);
+}
+
+static bool fail_expected(struct json_reader *r, const char *what)
+{
+    char seen[SOURCE_QUOTE_ROOM];
+    uint32_t pos = next_pos(r);
+    if (json_reader_done(r))
+        return fail(r, pos, "the JSON ends where %s should be", what);
+    if (at_end(r))
+        return fail_index(r);
+    return fail(r, pos, "found %s where %s should be", source_quote(r->src, pos, seen),
+                what);
+}
+
 /* ---- Strings ---- */
 
 static char *string_room(struct json_reader *r, size_t need)
 {
     if ((size_t)(r->bytes_end - r->bytes) < need) {
-        size_t left = text_end(r) - r->index.at[r->next - 1] + 16;
+        size_t left = text_end(r) - r->last + 16;
         size_t block = left < STRING_BLOCK ? left : STRING_BLOCK;
         if (need > block / 4)
             return arena_alloc(r->build->arena, need);
@@ -296,12 +319,12 @@ bool json_reader_key(struct json_reader *r, struct str *key, uint32_t *pos)
 {
     if (json_reader_peek(r) != '"')
         return fail_expected(r, "a key in double quotes");
-    *pos = r->index.at[r->next++];
+    *pos = json_reader_take(r);
     if (!read_key_string(r, *pos, key))
         return false;
     if (json_reader_peek(r) != ':')
         return fail_expected(r, "the colon behind a key");
-    r->next++;
+    json_reader_take(r);
     return true;
 }
 
@@ -394,7 +417,7 @@ static bool read_value(struct json_reader *r, const struct build_frame *up,
 
 char json_reader_peek(const struct json_reader *r)
 {
-    return r->next < r->index.n ? r->src->text.p[r->index.at[r->next]] : '\0';
+    return at_end(r) ? '\0' : r->src->text.p[r->index.at[r->next]];
 }
 
 bool json_reader_more(struct json_reader *r, char closing, bool *more)
@@ -402,7 +425,7 @@ bool json_reader_more(struct json_reader *r, char closing, bool *more)
     char c = json_reader_peek(r);
     if (c != ',' && c != closing)
         return fail_expected(r, closing == ']' ? "a comma or ]" : "a comma or }");
-    r->next++;
+    json_reader_take(r);
     *more = c == ',';
     return true;
 }
@@ -428,9 +451,9 @@ static bool read_members(struct json_reader *r, const struct build_frame *up)
 static bool read_map(struct json_reader *r, const struct build_frame *up, struct doc *out)
 {
     size_t from = r->build->npending;
-    uint32_t pos = r->index.at[r->next - 1];
+    uint32_t pos = r->last;
     if (json_reader_peek(r) == '}')
-        r->next++;
+        json_reader_take(r);
     else if (!read_members(r, up))
         return false;
     *out = build_map(r->build, from, pos, up);
@@ -454,9 +477,9 @@ static bool read_list(struct json_reader *r, const struct build_frame *up,
                       struct doc *out)
 {
     size_t from = r->build->npending;
-    uint32_t pos = r->index.at[r->next - 1];
+    uint32_t pos = r->last;
     if (json_reader_peek(r) == ']')
-        r->next++;
+        json_reader_take(r);
     else if (!read_items(r, up))
         return false;
     *out = build_list(r->build, from, pos);
@@ -469,11 +492,11 @@ static bool read_value(struct json_reader *r, const struct build_frame *up,
     char c = json_reader_peek(r);
     uint32_t pos = next_pos(r);
     struct str s;
-    if (json_reader_done(r) || c == ']' || c == '}' || c == ':' || c == ',')
+    if (at_end(r) || c == ']' || c == '}' || c == ':' || c == ',')
         return fail_expected(r, "a value");
     if ((c == '{' || c == '[') && up && up->depth >= DOC_MAX_DEPTH)
         return fail(r, pos, "lists and maps are nested more than %d deep", DOC_MAX_DEPTH);
-    r->next++;
+    json_reader_take(r);
     switch (c) {
     case '{':
         return read_map(r, up, out);
@@ -504,20 +527,9 @@ bool json_reader_init(struct json_reader *r, const struct doc_source *src,
     *r = (struct json_reader){.src = src, .build = b, .err = e};
     if (!source_check_size(src, e))
         return false;
-    switch (json_index_init(&r->index, src->text.p, src->text.n)) {
-    case JSON_INDEX_OK:
+    r->state = json_index_init(&r->index, src->text.p, src->text.n);
+    if (fail_index(r))
         return true;
-    case JSON_INDEX_EMPTY:
-        fail(r, text_end(r), "there is no JSON value in it");
-        break;
-    case JSON_INDEX_BAD_STRING:
-        fail_string(r);
-        break;
-    case JSON_INDEX_NO_MEMORY:
-        err_set(e, ERR_LIMIT, "%s: too little memory for a text of %zu bytes", src->name,
-                src->text.n);
-        break;
-    }
     json_reader_fini(r);
     return false;
 }
@@ -525,6 +537,36 @@ bool json_reader_init(struct json_reader *r, const struct doc_source *src,
 void json_reader_fini(struct json_reader *r)
 {
     json_index_fini(&r->index);
+}
+
+/* To the window that starts at from, or the first behind it that has a token. */
+static void move(struct json_reader *r, uint32_t from)
+{
+    r->state = json_index_move(&r->index, from);
+    r->next = 0;
+    if (r->src->passed)
+        r->src->passed(r->src->passed_ctx, r->index.from);
+}
+
+uint32_t json_reader_take(struct json_reader *r)
+{
+    r->last = r->index.at[r->next++];
+    if (r->next == r->index.n)
+        move(r, r->index.to);
+    return r->last;
+}
+
+struct json_mark json_reader_mark(const struct json_reader *r)
+{
+    return (struct json_mark){r->index.from, r->next, r->last};
+}
+
+void json_reader_back(struct json_reader *r, struct json_mark m)
+{
+    if (r->index.from != m.from || at_end(r))
+        move(r, m.from);
+    r->next = m.next;
+    r->last = m.last;
 }
 
 void json_reader_begin(struct json_reader *r)
@@ -543,12 +585,12 @@ void json_reader_skip(struct json_reader *r)
     const char *t = r->src->text.p;
     size_t depth = 0;
     do {
-        char c = t[r->index.at[r->next++]];
+        char c = t[json_reader_take(r)];
         if (c == '{' || c == '[')
             depth++;
         else if ((c == '}' || c == ']') && depth)
             depth--;
-    } while (depth && r->next < r->index.n);
+    } while (depth && !at_end(r));
 }
 
 static bool read_one(struct json_reader *r, struct doc *out)

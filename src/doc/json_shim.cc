@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "doc/json_shim.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -11,38 +12,90 @@
 using simdjson::error_code;
 using parser_impl = simdjson::internal::dom_parser_implementation;
 
+namespace
+{
+
+constexpr size_t window_size = 256 << 10;
+
+parser_impl *parser_of(const struct json_index *ix)
+{
+    return static_cast<parser_impl *>(ix->parser);
+}
+
+/* End of the window that starts at from: behind a line's end, or that of the text. */
+size_t window_end(const struct json_index *ix, size_t from)
+{
+    size_t end = from + window_size;
+    if (end >= ix->text_n)
+        return ix->text_n;
+    const void *line = memrchr(ix->text + from, '\n', window_size);
+    if (!line)
+        line = std::memchr(ix->text + end, '\n', ix->text_n - end);
+    return line ? static_cast<const char *>(line) - ix->text + 1 : ix->text_n;
+}
+
+bool have_parser(struct json_index *ix, size_t capacity)
+{
+    if (ix->parser && parser_of(ix)->capacity() >= capacity)
+        return true;
+    std::unique_ptr<parser_impl> p;
+    if (simdjson::get_active_implementation()->create_dom_parser_implementation(capacity,
+                                                                                1, p))
+        return false;
+    delete parser_of(ix);
+    ix->parser = p.release();
+    return true;
+}
+
+/* Indexes from..to; the offsets are those of the text. */
+enum json_index_state index_window(struct json_index *ix)
+{
+    size_t usual = std::min<size_t>(window_size, ix->text_n);
+    if (!have_parser(ix, std::max<size_t>(usual, ix->to - ix->from)))
+        return JSON_INDEX_NO_MEMORY;
+    parser_impl *p = parser_of(ix);
+    error_code code = p->stage1(reinterpret_cast<const uint8_t *>(ix->text + ix->from),
+                                ix->to - ix->from, simdjson::stage1_mode::regular);
+    if (code == simdjson::EMPTY)
+        return JSON_INDEX_EMPTY;
+    if (code == simdjson::MEMALLOC || code == simdjson::CAPACITY)
+        return JSON_INDEX_NO_MEMORY;
+    if (code != simdjson::SUCCESS && code != simdjson::UTF8_ERROR)
+        return JSON_INDEX_BAD_STRING;
+    ix->bad_utf8 = ix->bad_utf8 || code == simdjson::UTF8_ERROR;
+    uint32_t *at = p->structural_indexes.get();
+    ix->at = at;
+    ix->n = p->n_structural_indexes;
+    for (uint32_t i = 0; i < ix->n; i++)
+        at[i] += ix->from;
+    return JSON_INDEX_OK;
+}
+
+} // namespace
+
+enum json_index_state json_index_move(struct json_index *ix, uint32_t from)
+{
+    enum json_index_state state = JSON_INDEX_EMPTY;
+    ix->n = 0;
+    for (ix->to = from; state == JSON_INDEX_EMPTY && ix->to < ix->text_n;) {
+        ix->from = ix->to;
+        ix->to = static_cast<uint32_t>(window_end(ix, ix->from));
+        state = index_window(ix);
+    }
+    return state;
+}
+
 enum json_index_state json_index_init(struct json_index *ix, const char *text, size_t n)
 {
     *ix = {};
-    if (n == 0)
-        return JSON_INDEX_EMPTY;
-    std::unique_ptr<parser_impl> p;
-    if (simdjson::get_active_implementation()->create_dom_parser_implementation(n, 1, p))
-        return JSON_INDEX_NO_MEMORY;
-    error_code code = p->stage1(reinterpret_cast<const uint8_t *>(text), n,
-                                simdjson::stage1_mode::regular);
-    ix->at = p->structural_indexes.get();
-    ix->n = p->n_structural_indexes;
-    ix->parser = p.release();
-    switch (code) {
-    case simdjson::SUCCESS:
-        return JSON_INDEX_OK;
-    case simdjson::UTF8_ERROR:
-        ix->bad_utf8 = true;
-        return JSON_INDEX_OK;
-    case simdjson::EMPTY:
-        return JSON_INDEX_EMPTY;
-    case simdjson::MEMALLOC:
-    case simdjson::CAPACITY:
-        return JSON_INDEX_NO_MEMORY;
-    default:
-        return JSON_INDEX_BAD_STRING;
-    }
+    ix->text = text;
+    ix->text_n = static_cast<uint32_t>(n);
+    return json_index_move(ix, 0);
 }
 
 void json_index_fini(struct json_index *ix)
 {
-    delete static_cast<parser_impl *>(ix->parser);
+    delete parser_of(ix);
     *ix = {};
 }
 

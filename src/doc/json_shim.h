@@ -25,17 +25,30 @@ enum json_index_state {
     JSON_INDEX_NO_MEMORY,
 };
 
-/* Where tokens start: brackets, colons, commas, opening quotes, first bytes of scalars. A
- * run of other bytes is one token up to white space or a token of these. */
+/*
+ * Where tokens start: brackets, colons, commas, opening quotes, first bytes of scalars. A
+ * run of other bytes is one token up to white space or a token of these.
+ *
+ * A long text is looked at in windows, so that its index takes little memory and is read
+ * while it is in the processor's cache. They end behind a line's end, which no string of
+ * JSON holds; a text of one line is one window.
+ */
 struct json_index {
-    const uint32_t *at; /* n offsets, ascending; at[n] is the text's length */
-    uint32_t n;
-    bool bad_utf8; /* some byte of the text is not UTF-8 */
-    void *parser;  /* owned */
+    const uint32_t *at; /* n offsets into the text, ascending: those of the window */
+    uint32_t n;         /* 0 only when the text has no more */
+    uint32_t from, to;  /* the window */
+    bool bad_utf8;      /* some byte of the windows so far is not UTF-8 */
+    const char *text;
+    uint32_t text_n;
+    void *parser; /* owned */
 };
 
-/* The text needs no padding. Release with json_index_fini whatever was returned. */
+/* The first window. The text needs no padding. Release with json_index_fini whatever was
+ * returned. */
 enum json_index_state json_index_init(struct json_index *ix, const char *text, size_t n);
+/* The window that starts at from, where another has started or ended. EMPTY: there are no
+ * more tokens. */
+enum json_index_state json_index_move(struct json_index *ix, uint32_t from);
 void json_index_fini(struct json_index *ix);
 
 /* Exact conversions that ask no locale. The text must be a JSON number; false when it is

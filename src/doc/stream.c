@@ -61,7 +61,7 @@ static bool json_values(struct sink *s, unsigned *good, uint32_t *end)
         ok = s->json(s, &r);
         if (ok) {
             ++*good;
-            *end = r.index.at[r.next - 1] + 1;
+            *end = r.last + 1;
         } else {
             s->build.ndups = ndups;
         }
@@ -316,20 +316,21 @@ static bool find_head(struct stream *s, struct json_reader *r, struct list_head 
     *h = (struct list_head){STR_NONE, STR_NONE};
     if (json_reader_peek(r) != '{')
         return false;
-    uint32_t start = r->next++;
+    struct json_mark start = json_reader_mark(r);
+    json_reader_take(r);
     begin_object(s, r);
     while (more && head_member(s, r, h, &items) && json_reader_more(r, '}', &more))
         ;
-    r->next = start;
+    json_reader_back(r, start);
     return items && is_list_kind(h->kind);
 }
 
 static bool show_items(struct stream *s, struct json_reader *r, const struct list_head *h)
 {
     bool more = true;
-    r->next++;
+    json_reader_take(r);
     if (json_reader_peek(r) == ']') {
-        r->next++;
+        json_reader_take(r);
         return true;
     }
     while (more)
@@ -344,7 +345,7 @@ static bool show_list(struct stream *s, struct json_reader *r, const struct list
     struct str key;
     uint32_t pos;
     struct doc other;
-    for (r->next++; more;) {
+    for (json_reader_take(r); more;) {
         begin_object(s, r);
         if (!json_reader_key(r, &key, &pos))
             return false;

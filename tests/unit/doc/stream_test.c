@@ -165,13 +165,107 @@ static void test_many(void **state)
     strbuf_release(&b);
 }
 
+/* ---- Texts of many windows ---- */
+
+enum { ITEMS = 40000 };
+
+/* A List that is much longer than a window; kubectl's order has the kind at the end. */
+static void make_list(struct strbuf *b, bool lines, const char *last)
+{
+    const char *nl = lines ? "\n" : "";
+    strbuf_addf(b, "{%s\"apiVersion\":%s\"v1\",%s\"items\":%s[", nl, nl, nl, nl);
+    for (int i = 0; i < ITEMS; i++)
+        strbuf_addf(b, "%s%s{%s\"n\":%s%d,%s\"t\":\"a\\n[{\\\"\"%s}", i ? "," : "", nl,
+                    nl, nl, i, nl, nl);
+    strbuf_addf(b, "%s]%s,%s%s\"kind\":%s\"PodList\"%s}%s", nl, nl, last, nl, nl, nl, nl);
+}
+
+struct counter {
+    uint32_t seen, most_passed, backwards, passed;
+};
+
+static bool count(void *ctx, const struct doc_source *src, const struct doc *object,
+                  struct err *e)
+{
+    struct counter *c = ctx;
+    int64_t n = -1;
+    (void)src;
+    (void)e;
+    assert_true(doc_int64(doc_get(object, "n"), &n));
+    assert_int_equal(n, c->seen++);
+    assert_true(str_is(doc_get_text(object, "t"), "a\n[{\""));
+    assert_true(str_is(doc_get_text(object, "kind"), "Pod"));
+    return true;
+}
+
+static void passed(void *ctx, uint32_t pos)
+{
+    struct counter *c = ctx;
+    c->backwards += pos < c->passed;
+    c->passed = pos;
+    if (pos > c->most_passed)
+        c->most_passed = pos;
+}
+
+static void check_list(bool lines, const char *last, const char *want)
+{
+    struct counter c = {0};
+    struct strbuf b = STRBUF_INIT;
+    make_list(&b, lines, last);
+    struct text t;
+    text_init(&t, strbuf_str(&b));
+    t.src.passed = passed;
+    t.src.passed_ctx = &c;
+    t.ok = doc_stream(&t.src, count, &c, &t.err);
+    assert_string_equal(t.ok ? "" : err_text(&t.err), want);
+    assert_int_equal(c.seen, ITEMS);
+    /* Once to find the kind, then again for the items. */
+    assert_int_equal(c.backwards, lines);
+    assert_true(!lines || c.most_passed > b.n - (1 << 20));
+    text_fini(&t);
+    strbuf_release(&b);
+}
+
+static void test_windows(void **state)
+{
+    check_list(true, "", "");
+    check_list(false, "", "");
+    check_list(true, "\"\xff\":\"\xff\",", "");
+    check_list(true, "\n\n\"x\": tru,", "f:200009:6: 'tru' is no value of JSON");
+}
+
+/* Every way to break the text behind the first window is found, and white space of a
+ * window's length is none. */
+static void test_window_ends(void **state)
+{
+    static const struct row rows[] = {
+        {"", "f:8002:8: the JSON ends where a value should be"},
+        {"1]", "\"ok\""},
+        {"1, \"a]", "f:8002:11: a string has no closing quote"},
+        {"1] x", "f:8002:11: found 'x' behind the end of the JSON value"},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct strbuf b = STRBUF_INIT;
+        struct text t;
+        strbuf_adds(&b, "[\"ok\",  ");
+        for (int k = 0; k < 8000; k++)
+            strbuf_addf(&b, "%100s\n", "");
+        strbuf_addf(&b, "\n \"ok\", %s", rows[i].in);
+        text_json(&t, strbuf_str(&b));
+        const char *got = text_result(&t);
+        if (!strstr(got, rows[i].out))
+            fail_msg("row %zu: %s", i, got);
+        text_fini(&t);
+        strbuf_release(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_objects),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_objects), cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_broken),  cmocka_unit_test(test_many),
+        cmocka_unit_test(test_windows), cmocka_unit_test(test_window_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
