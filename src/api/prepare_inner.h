@@ -12,6 +12,11 @@ typedef void prepare_fn(const struct api_prepare *p, struct doc *object,
 
 prepare_fn prepare_new_pod, prepare_pod_status, prepare_service;
 
+/* Fills in the resources of a pod that says any (spec of the pod). */
+void prepare_pod_level(const struct api_prepare *p, struct doc *spec);
+/* Whether whole pods can have that resource. */
+bool prepare_is_pod_level(struct str resource);
+
 /* The map of that name, made where there is none. */
 struct doc *prepare_map(const struct api_prepare *p, struct doc *d, const char *key);
 void prepare_text(const struct api_prepare *p, struct doc *d, const char *key,

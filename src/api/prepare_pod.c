@@ -37,16 +37,10 @@ static enum service service_of(const struct doc *resources, struct arena *a)
     return cpu == memory ? cpu : BURSTABLE;
 }
 
-static bool is_pod_level(struct str resource)
-{
-    return str_is(resource, "cpu") || str_is(resource, "memory") ||
-           str_starts(resource, STR("hugepages-"));
-}
-
 static bool has_pod_level(const struct doc *amounts)
 {
     for (uint32_t i = 0; amounts && amounts->type == DOC_MAP && i < amounts->n; i++)
-        if (is_pod_level(doc_key(&amounts->members[i])))
+        if (prepare_is_pod_level(doc_key(&amounts->members[i])))
             return true;
     return false;
 }
@@ -143,12 +137,15 @@ static void mark_gated(const struct api_prepare *p, struct doc *status)
 
 void prepare_new_pod(const struct api_prepare *p, struct doc *pod, const struct doc *old)
 {
-    struct doc *status = prepare_map(p, pod, "status");
-    const struct doc *spec = doc_get(pod, "spec"),
-                     *gates = doc_get(spec, "schedulingGates");
+    prepare_map(p, pod, "status");
+    struct doc *spec = prepare_map(p, pod, "spec"), *status;
+    const struct doc *gates = doc_get(spec, "schedulingGates");
+    bool gated = gates && gates->type == DOC_LIST && gates->n;
+    prepare_pod_level(p, spec);
+    status = api_edit_get(pod, "status"); /* pod may have moved */
     prepare_text(p, status, "phase", STR("Pending"));
     prepare_text(p, status, "qosClass", str_from(SERVICES[pod_service(spec, p->a)]));
-    if (gates && gates->type == DOC_LIST && gates->n)
+    if (gated)
         mark_gated(p, status);
     label_keys(p, pod);
 }
@@ -160,10 +157,10 @@ void prepare_pod_status(const struct api_prepare *p, struct doc *pod,
     static const char *const kept[] = {"qosClass", "resourceClaimStatuses",
                                        "extendedResourceClaimStatus",
                                        "nodeAllocatableResourceClaimStatuses"};
-    struct doc *status = prepare_map(p, pod, "status");
     struct doc *meta = prepare_map(p, pod, "metadata");
     prepare_keep(p, meta, doc_get(old, "metadata"), "ownerReferences");
     prepare_keep(p, meta, doc_get(old, "metadata"), "deletionTimestamp");
+    struct doc *status = prepare_map(p, pod, "status");
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (!api_edit_get(status, kept[i]))
             prepare_keep(p, status, doc_get(old, "status"), kept[i]);

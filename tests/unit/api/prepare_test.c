@@ -141,6 +141,54 @@ static void test_services(void **state)
     arena_fini(&a);
 }
 
+/* spec of a pod; its resources afterwards. */
+static const struct {
+    const char *spec, *resources;
+} LEVELS[] =
+    {
+        {"\"resources\":{\"limits\":{\"cpu\":\"2\"}},\"containers\":[{}]",
+         "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"2\"}}"},
+        {"\"resources\":{\"limits\":{\"cpu\":\"2\"}},\"containers\":[" RESOURCES(
+             "\"requests\":{\"cpu\":\"500m\"}") "," RESOURCES("\"requests\":{\"cpu\":"
+                                                              "\"250m\",\"memory\":"
+                                                              "\"1Gi\"}") "]",
+         "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"750m\",\"memory\":"
+         "\"1Gi\"}}"},
+        {"\"resources\":{\"requests\":{\"cpu\":\"3\",\"memory\":\"1\"}},\"containers\":"
+         "[" RESOURCES("\"limits\":{\"cpu\":\"1\",\"memory\":\"2\"}") "," RESOURCES(
+             "\"limits\":{\"cpu\":\"1\"}") "]",
+         "{\"limits\":{\"cpu\":\"3\"},\"requests\":{\"cpu\":\"3\",\"memory\":\"1\"}}"},
+        {"\"resources\":{\"limits\":{\"cpu\":\"9\"}},\"containers\":[" RESOURCES(
+             "\"requests\":{\"cpu\":\"1\"}") "],\"initContainers\":["
+                                             "{\"restartPolicy\":\"Always\","
+                                             "\"resources\":{\"requests\":{\"cpu\":\"2\"}"
+                                             "}}," RESOURCES(
+                                                 "\"requests\":{\"cpu\":\"4\"}") "]",
+         "{\"limits\":{\"cpu\":\"9\"},\"requests\":{\"cpu\":\"6\"}}"},
+        {"\"resources\":{\"limits\":{\"cpu\":\"1\"}},\"containers\":[" RESOURCES(
+             "\"limits\":{\"hugepages-2Mi\":\"4Mi\"}") "]",
+         "{\"limits\":{\"cpu\":\"1\",\"hugepages-2Mi\":\"4Mi\"},\"requests\":{\"cpu\":"
+         "\"1\",\"hugepages-2Mi\":\"4Mi\"}}"},
+        {"\"resources\":{},\"containers\":[" RESOURCES("\"limits\":{\"cpu\":\"1\"}") "]",
+         "{}"},
+};
+
+static void test_pod_level(void **state)
+{
+    struct arena a = {0};
+    struct api_prepare p = {.a = &a, .now = STR("2026-02-02T00:00:00Z")};
+    const struct api_kind *pods = kind_of("", "pods");
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(LEVELS); i++) {
+        struct str json = arena_printf(&a, "{\"spec\":{%s}}", LEVELS[i].spec);
+        struct doc pod = ready(&a, pods, json.p);
+        api_prepare_create(&p, pods, &pod);
+        object_is(&a, LEVELS[i].spec, doc_path(&pod, "spec.resources"),
+                  LEVELS[i].resources);
+    }
+    arena_fini(&a);
+}
+
 static void test_new_pod(void **state)
 {
     struct arena a = {0};
@@ -259,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_updates),
         cmocka_unit_test(test_services),
+        cmocka_unit_test(test_pod_level),
         cmocka_unit_test(test_new_pod),
         cmocka_unit_test(test_service_families),
         cmocka_unit_test(test_admission_is_idempotent),
