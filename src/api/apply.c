@@ -163,7 +163,7 @@ static struct fields filtered(const struct filter *f, const struct fields *s,
 struct write {
     const struct apply_write *w;
     struct arena *a;
-    struct str version; /* of the object that is written: of a Scale its own */
+    struct str version, kind; /* of the object that is written: of a Scale its own */
     struct filter filter;
     struct managers managers;
     struct view *views; /* by version, the request's own last */
@@ -196,11 +196,11 @@ static struct doc bare(const struct doc *object, struct arena *a)
     return out;
 }
 
-static struct doc empty_object(const struct write *c, const struct doc *like)
+static struct doc empty_object(const struct write *c)
 {
     struct doc d = doc_make_map();
-    doc_set(c->a, &d, "apiVersion", *doc_get(like, "apiVersion"));
-    doc_set(c->a, &d, "kind", *doc_get(like, "kind"));
+    doc_set(c->a, &d, "apiVersion", doc_make_string(c->a, c->version));
+    doc_set(c->a, &d, "kind", doc_make_string(c->a, c->kind));
     api_canonical(c->w->kind->type, &d, c->a);
     return d;
 }
@@ -219,18 +219,14 @@ static void set_entries(struct doc *object, const struct managers *m, struct are
         doc_set(a, meta, "managedFields", managers_encode(m, a));
 }
 
-/* The kind of the object in another version; NULL: there is none. */
-static const struct api_kind *kind_in(const struct doc *object, struct str version)
-{
-    return api_kind_find(version, doc_get_text(object, "kind"));
-}
-
 /* false: the version is unknown. */
 static bool convert(const struct write *c, const struct doc *object, struct str version,
                     const struct api_type **type, struct doc *out)
 {
-    struct str have = doc_get_text(object, "apiVersion");
-    const struct api_kind *from = kind_in(object, have), *to = kind_in(object, version);
+    struct str said = doc_get_text(object, "apiVersion");
+    struct str have = said.n ? said : c->version;
+    const struct api_kind *from = api_kind_find(have, c->kind);
+    const struct api_kind *to = api_kind_find(version, c->kind);
     *out = *object;
     *type = c->w->kind->type;
     if (str_eq(have, version) && str_eq(version, c->version))
@@ -322,11 +318,18 @@ static struct manager self_of(const struct write *c, struct str name, bool appli
                             .applied = applied};
 }
 
-static void write_init(struct write *c, const struct apply_write *w,
-                       const struct doc *object, struct arena *a)
+/* "ConfigMap", or "autoscaling/v1/Scale" for a body of another group. */
+static void write_init(struct write *c, const struct apply_write *w, struct arena *a)
 {
+    const char *slash = strrchr(w->kind->name, '/');
     *c = (struct write){.w = w, .a = a, .filter = filter_of(w->kind, a)};
-    c->version = doc_get_text(object, "apiVersion");
+    c->kind = str_from(slash ? slash + 1 : w->kind->name);
+    if (slash)
+        c->version = (struct str){w->kind->name, (size_t)(slash - w->kind->name)};
+    else if (w->kind->group[0])
+        c->version = arena_printf(a, "%s/%s", w->kind->group, w->kind->version);
+    else
+        c->version = str_from(w->kind->version);
 }
 
 /* ---- Updates ---- */
@@ -395,8 +398,8 @@ struct doc apply_update(const struct apply_write *w, const struct doc *live,
                         const struct doc *object, struct arena *a)
 {
     struct write c;
-    write_init(&c, w, object, a);
-    struct doc none = empty_object(&c, object), to = bare(object, a);
+    write_init(&c, w, a);
+    struct doc none = empty_object(&c), to = bare(object, a);
     struct doc from = live ? bare(live, a) : none;
     c.managers = managers_of(&c, live ? live : &none, object);
     if (!live || c.managers.n)
@@ -628,29 +631,20 @@ static struct str print_kind(const struct doc *d, struct arena *a)
                         STR_ARG(doc_get_text(d, "kind")));
 }
 
-static bool right_kind(const struct apply_write *w, const struct doc *config)
+static bool check_config(const struct write *c, const struct doc *config,
+                         struct patch_error *e)
 {
-    struct str kind = doc_get_text(config, "kind");
-    struct str version = doc_get_text(config, "apiVersion");
-    const char *slash = strrchr(w->kind->name, '/');
-    if (!slash)
-        return str_is(kind, w->kind->name) && api_version_is(w->kind, version);
-    return str_is(kind, slash + 1) &&
-           str_eq(version, (struct str){w->kind->name, (size_t)(slash - w->kind->name)});
-}
-
-static bool check_config(const struct apply_write *w, const struct doc *config,
-                         struct arena *a, struct patch_error *e)
-{
+    struct arena *a = c->a;
     struct str why;
     const struct doc *meta = doc_get(config, "metadata");
     const struct doc *entries = entries_of(config);
     struct str kind = print_kind(config, a);
-    if (!right_kind(w, config))
+    if (!str_eq(doc_get_text(config, "kind"), c->kind) ||
+        !str_eq(doc_get_text(config, "apiVersion"), c->version))
         return patch_refuse(e, PATCH_BAD, a, "invalid object type: %.*s", STR_ARG(kind));
     if (entries && entries->type != DOC_NULL)
         return patch_refuse(e, PATCH_BAD, a, "metadata.managedFields must be nil");
-    if (!typed_check(w->kind->type, config, false, a, &why))
+    if (!typed_check(c->w->kind->type, config, false, a, &why))
         return patch_refuse(e, PATCH_FAILED, a,
                             "failed to create typed patch object (%.*s/%.*s; %.*s): %.*s",
                             STR_ARG(doc_get_text(meta, "namespace")),
@@ -662,7 +656,7 @@ static bool check_config(const struct apply_write *w, const struct doc *config,
 /* An object that nobody owns yet: what it has is noted first. */
 static void adopt(struct apply *p)
 {
-    struct doc none = empty_object(&p->c, p->config);
+    struct doc none = empty_object(&p->c);
     if (p->c.managers.n == 0)
         update(&p->c, &none, &p->live, STR("before-first-apply"));
 }
@@ -734,11 +728,11 @@ bool apply_config(const struct apply_write *w, const struct doc *live,
 {
     struct apply p = {.config = config};
     struct str why;
-    if (!check_config(w, config, a, e))
+    write_init(&p.c, w, a);
+    if (!check_config(&p.c, config, e))
         return false;
-    write_init(&p.c, w, config, a);
     p.self = self_of(&p.c, w->manager, true);
-    struct doc none = empty_object(&p.c, config);
+    struct doc none = empty_object(&p.c);
     p.live = live ? bare(live, a) : none;
     if (!managers_decode(entries_of(live), a, &p.c.managers, &why))
         return patch_refuse(e, PATCH_FAILED, a, "failed to decode managed fields: %.*s",
