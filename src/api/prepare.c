@@ -230,6 +230,43 @@ static void changed_definition(const struct api_prepare *p, struct doc *object,
     }
 }
 
+/* dataSource and dataSourceRef say the same, as far as the older one can. */
+static void copy_source(const struct api_prepare *p, struct doc *spec, const char *from,
+                        const char *to)
+{
+    static const char *const parts[] = {"apiGroup", "kind", "name"};
+    const struct doc *source = api_edit_get(spec, from);
+    struct doc copy = doc_make_map();
+    if (!source || api_edit_get(spec, to) || doc_get_text(source, "namespace").n)
+        return;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        prepare_keep(p, &copy, source, parts[i]);
+    doc_set(p->a, spec, to, copy);
+}
+
+static bool old_source_can_say(const struct doc *source)
+{
+    struct str group = doc_get_text(source, "apiGroup");
+    return doc_is_string(doc_get(source, "kind"), "PersistentVolumeClaim")
+               ? group.n == 0
+               : doc_is_string(doc_get(source, "kind"), "VolumeSnapshot") &&
+                     str_is(group, "snapshot.storage.k8s.io");
+}
+
+static void sources_of_claim(const struct api_prepare *p, struct doc *object,
+                             const struct doc *old)
+{
+    struct doc *spec = prepare_map(p, object, "spec");
+    const struct doc *source = api_edit_get(spec, "dataSource"),
+                     *was = doc_path(old, "spec.dataSource");
+    bool in_use = was && was->type == DOC_MAP;
+    if (source && !in_use && !api_edit_get(spec, "dataSourceRef") &&
+        !old_source_can_say(source))
+        doc_remove(spec, STR("dataSource"));
+    copy_source(p, spec, "dataSource", "dataSourceRef");
+    copy_source(p, spec, "dataSourceRef", "dataSource");
+}
+
 /* ---- kinds as rows ---- */
 
 enum { STATUS = 1, STATUS_ALONE = 2, FIRST = 4 };
@@ -251,7 +288,7 @@ struct preparation {
 static const struct preparation ROWS[] = {
     {"", "namespaces", STATUS, NULL, new_namespace, changed_namespace},
     {"", "nodes", 0, NULL},
-    {"", "persistentvolumeclaims", STATUS, NULL},
+    {"", "persistentvolumeclaims", STATUS, NULL, sources_of_claim, sources_of_claim},
     {"", "persistentvolumes", STATUS, NULL, new_volume, NULL, volume_status},
     {"", "pods", STATUS | FIRST, SPEC, prepare_new_pod, NULL, prepare_pod_status},
     {"", "podtemplates", FIRST, "template"},
@@ -400,6 +437,19 @@ static void update_rest(const struct api_prepare *p, const struct preparation *r
         set_generation(p, object, generation + 1);
 }
 
+/* Of pods. */
+static void update_part(const struct api_prepare *p, struct str sub, struct doc *object,
+                        const struct doc *old, int64_t generation)
+{
+    if (str_is(sub, "ephemeralcontainers"))
+        prepare_pod_debug(p, object, old);
+    else if (str_is(sub, "resize"))
+        prepare_pod_resize(p, object, old);
+    keep_metadata(p, object, old);
+    if (counts_change(SPEC, object, old))
+        set_generation(p, object, generation + 1);
+}
+
 void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind,
                         struct doc *object, const struct doc *old)
 {
@@ -412,6 +462,8 @@ void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind
         update_status(p, row, object, old);
     else if (str_is(sub, "finalize"))
         prepare_keep(p, object, old, "status");
+    else if (sub.n)
+        update_part(p, sub, object, old, generation);
     else
         update_rest(p, row, object, old, generation);
     settle(p, kind, object);

@@ -26,7 +26,8 @@ struct api_prepare {
 /* metadata.name and uid are set already. */
 void api_prepare_create(const struct api_prepare *p, const struct api_kind *kind,
                         struct doc *object);
-/* kind may be a subresource: status or namespaces/finalize. old is what is stored, in the
+/* kind may be a subresource: status, namespaces/finalize, pods/ephemeralcontainers,
+ * pods/resize. old is what is stored, in the
  * same version. */
 void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind,
                         struct doc *object, const struct doc *old);

@@ -10,7 +10,8 @@
 typedef void prepare_fn(const struct api_prepare *p, struct doc *object,
                         const struct doc *old);
 
-prepare_fn prepare_new_pod, prepare_pod_status, prepare_service;
+prepare_fn prepare_new_pod, prepare_pod_status, prepare_pod_debug, prepare_pod_resize,
+    prepare_service;
 
 /* Fills in the resources of a pod that says any (spec of the pod). */
 void prepare_pod_level(const struct api_prepare *p, struct doc *spec);

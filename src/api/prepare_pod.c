@@ -150,6 +150,31 @@ void prepare_new_pod(const struct api_prepare *p, struct doc *pod, const struct 
     label_keys(p, pod);
 }
 
+static const struct doc *condition_of(const struct doc *status, struct str type)
+{
+    const struct doc *v = doc_get(status, "conditions");
+    for (uint32_t i = 0; v && v->type == DOC_LIST && i < v->n; i++)
+        if (str_eq(doc_get_text(&v->items[i], "type"), type))
+            return &v->items[i];
+    return NULL;
+}
+
+/* Which generation a condition saw, where its writer does not say. */
+static void keep_observed(const struct api_prepare *p, struct doc *status,
+                          const struct doc *was)
+{
+    static const char key[] = "observedGeneration";
+    struct doc *list = api_edit_get(status, "conditions");
+    if (!doc_get(status, key))
+        prepare_keep(p, status, was, key);
+    for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++) {
+        const struct doc *before =
+            condition_of(was, doc_get_text(&list->items[i], "type"));
+        if (before && !doc_get(&list->items[i], key))
+            prepare_keep(p, &list->items[i], before, key);
+    }
+}
+
 /* Fields that kubelets of older versions do not know survive their writing. */
 void prepare_pod_status(const struct api_prepare *p, struct doc *pod,
                         const struct doc *old)
@@ -164,4 +189,73 @@ void prepare_pod_status(const struct api_prepare *p, struct doc *pod,
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (!api_edit_get(status, kept[i]))
             prepare_keep(p, status, doc_get(old, "status"), kept[i]);
+    keep_observed(p, status, doc_get(old, "status"));
+}
+
+/* ---- subresources that change one thing ---- */
+
+/* Everything as old has it, but spec[key]. */
+static void only(const struct api_prepare *p, struct doc *pod, const struct doc *old,
+                 const char *key)
+{
+    struct doc *spec = prepare_map(p, pod, "spec");
+    struct doc was = doc_dup(p->a, doc_get(old, "spec"));
+    prepare_keep(p, &was, spec, key);
+    *spec = was;
+    prepare_keep(p, pod, old, "status");
+}
+
+void prepare_pod_debug(const struct api_prepare *p, struct doc *pod,
+                       const struct doc *old)
+{
+    only(p, pod, old, "ephemeralContainers");
+}
+
+static bool same_names(const struct doc *a, const struct doc *b)
+{
+    uint32_t n = a && a->type == DOC_LIST ? a->n : 0;
+    if (n != (b && b->type == DOC_LIST ? b->n : 0))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!str_eq(doc_get_text(&a->items[i], "name"),
+                    doc_get_text(&b->items[i], "name")))
+            return false;
+    return true;
+}
+
+/* Containers of other names stay as they are written, for validation to refuse. */
+static void resize_containers(const struct api_prepare *p, struct doc *spec,
+                              const struct doc *was, const char *key)
+{
+    struct doc *now = api_edit_get(spec, key);
+    const struct doc *before = doc_get(was, key);
+    for (uint32_t i = 0; now && same_names(now, before) && i < now->n; i++) {
+        struct doc merged = doc_dup(p->a, &before->items[i]);
+        prepare_keep(p, &merged, &now->items[i], "resources");
+        prepare_keep(p, &merged, &now->items[i], "resizePolicy");
+        now->items[i] = merged;
+    }
+}
+
+void prepare_pod_resize(const struct api_prepare *p, struct doc *pod,
+                        const struct doc *old)
+{
+    static const char *const lists[] = {"containers", "initContainers"};
+    struct doc *spec = prepare_map(p, pod, "spec");
+    struct doc was = doc_dup(p->a, doc_get(old, "spec"));
+    for (int i = 0; i < 2; i++) {
+        const struct doc *now = doc_get(spec, lists[i]),
+                         *before = doc_get(&was, lists[i]);
+        if ((now ? now->n : 0) != (before ? before->n : 0))
+            return;
+    }
+    for (int i = 0; i < 2; i++) {
+        resize_containers(p, spec, &was, lists[i]);
+        prepare_keep(p, &was, spec, lists[i]);
+    }
+    if (api_edit_get(spec, "resources"))
+        prepare_keep(p, &was, spec, "resources");
+    *spec = was;
+    prepare_pod_level(p, spec);
+    prepare_keep(p, pod, old, "status");
 }

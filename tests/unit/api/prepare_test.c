@@ -74,6 +74,35 @@ static const struct {
      "\"a\"}]}}",
      "{\"status\":{\"phase\":\"Running\"}}", "status.resourceClaimStatuses",
      "[{\"name\":\"a\"}]"},
+    {"and what their conditions saw", "", "pods/status",
+     "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"observedGeneration\":3}]}}",
+     "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}",
+     "status.conditions",
+     "[{\"type\":\"Ready\",\"status\":\"True\",\"observedGeneration\":3,"
+     "\"lastProbeTime\":null,\"lastTransitionTime\":null}]"},
+    {"debugging changes nothing else", "", "pods/ephemeralcontainers",
+     "{\"metadata\":{\"generation\":1},\"spec\":{\"nodeName\":\"a\"}}",
+     "{\"spec\":{\"nodeName\":\"b\",\"ephemeralContainers\":[{\"name\":\"c\"}]}}",
+     "spec.nodeName", "\"a\""},
+    {"debugging counts", "", "pods/ephemeralcontainers",
+     "{\"metadata\":{\"generation\":1}}",
+     "{\"spec\":{\"ephemeralContainers\":[{\"name\":\"c\"}]}}", "metadata.generation",
+     "2"},
+    {"resizing changes resources alone", "", "pods/resize",
+     "{\"metadata\":{\"generation\":1},\"spec\":{\"containers\":[{\"name\":\"c\","
+     "\"image\":\"a:1\"}]}}",
+     "{\"spec\":{\"nodeName\":\"b\",\"containers\":[{\"name\":\"c\",\"image\":"
+     "\"b:1\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}",
+     "spec.containers",
+     "[{\"name\":\"c\",\"image\":\"a:1\",\"imagePullPolicy\":\"IfNotPresent\","
+     "\"resources\":{\"requests\":{\"cpu\":\"1\"}},\"terminationMessagePath\":"
+     "\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\"}]"},
+    {"sources of a claim", "", "persistentvolumeclaims", "{}",
+     "{\"spec\":{\"dataSourceRef\":{\"kind\":\"K\",\"name\":\"n\"}}}", "spec.dataSource",
+     "{\"kind\":\"K\",\"name\":\"n\"}"},
+    {"a source that only the new field can say", "", "persistentvolumeclaims", "{}",
+     "{\"spec\":{\"dataSource\":{\"kind\":\"K\",\"name\":\"n\"}}}", "spec.dataSource",
+     ""},
     {"a changed template", "apps", "daemonsets",
      "{\"metadata\":{\"annotations\":{\"deprecated.daemonset.template.generation\":"
      "\"3\"}}}",
@@ -144,33 +173,32 @@ static void test_services(void **state)
 /* spec of a pod; its resources afterwards. */
 static const struct {
     const char *spec, *resources;
-} LEVELS[] =
-    {
-        {"\"resources\":{\"limits\":{\"cpu\":\"2\"}},\"containers\":[{}]",
-         "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"2\"}}"},
-        {"\"resources\":{\"limits\":{\"cpu\":\"2\"}},\"containers\":[" RESOURCES(
-             "\"requests\":{\"cpu\":\"500m\"}") "," RESOURCES("\"requests\":{\"cpu\":"
-                                                              "\"250m\",\"memory\":"
-                                                              "\"1Gi\"}") "]",
-         "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"750m\",\"memory\":"
-         "\"1Gi\"}}"},
-        {"\"resources\":{\"requests\":{\"cpu\":\"3\",\"memory\":\"1\"}},\"containers\":"
-         "[" RESOURCES("\"limits\":{\"cpu\":\"1\",\"memory\":\"2\"}") "," RESOURCES(
-             "\"limits\":{\"cpu\":\"1\"}") "]",
-         "{\"limits\":{\"cpu\":\"3\"},\"requests\":{\"cpu\":\"3\",\"memory\":\"1\"}}"},
-        {"\"resources\":{\"limits\":{\"cpu\":\"9\"}},\"containers\":[" RESOURCES(
-             "\"requests\":{\"cpu\":\"1\"}") "],\"initContainers\":["
-                                             "{\"restartPolicy\":\"Always\","
-                                             "\"resources\":{\"requests\":{\"cpu\":\"2\"}"
-                                             "}}," RESOURCES(
-                                                 "\"requests\":{\"cpu\":\"4\"}") "]",
-         "{\"limits\":{\"cpu\":\"9\"},\"requests\":{\"cpu\":\"6\"}}"},
-        {"\"resources\":{\"limits\":{\"cpu\":\"1\"}},\"containers\":[" RESOURCES(
-             "\"limits\":{\"hugepages-2Mi\":\"4Mi\"}") "]",
-         "{\"limits\":{\"cpu\":\"1\",\"hugepages-2Mi\":\"4Mi\"},\"requests\":{\"cpu\":"
-         "\"1\",\"hugepages-2Mi\":\"4Mi\"}}"},
-        {"\"resources\":{},\"containers\":[" RESOURCES("\"limits\":{\"cpu\":\"1\"}") "]",
-         "{}"},
+} LEVELS[] = {
+    {"\"resources\":{\"limits\":{\"cpu\":\"2\"}},\"containers\":[{}]",
+     "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"2\"}}"},
+    {"\"resources\":{\"limits\":{\"cpu\":\"2\"}},\"containers\":[" RESOURCES(
+         "\"requests\":{\"cpu\":\"500m\"}") "," RESOURCES("\"requests\":{\"cpu\":"
+                                                          "\"250m\",\"memory\":"
+                                                          "\"1Gi\"}") "]",
+     "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"750m\",\"memory\":"
+     "\"1Gi\"}}"},
+    {"\"resources\":{\"requests\":{\"cpu\":\"3\",\"memory\":\"1\"}},\"containers\":"
+     "[" RESOURCES("\"limits\":{\"cpu\":\"1\",\"memory\":\"2\"}") "," RESOURCES(
+         "\"limits\":{\"cpu\":\"1\"}") "]",
+     "{\"limits\":{\"cpu\":\"3\"},\"requests\":{\"cpu\":\"3\",\"memory\":\"1\"}}"},
+    {"\"resources\":{\"limits\":{\"cpu\":\"9\"}},\"containers\":[" RESOURCES(
+         "\"requests\":{\"cpu\":\"1\"}") "],\"initContainers\":["
+                                         "{\"restartPolicy\":\"Always\","
+                                         "\"resources\":{\"requests\":{\"cpu\":\"2\"}"
+                                         "}}," RESOURCES(
+                                             "\"requests\":{\"cpu\":\"4\"}") "]",
+     "{\"limits\":{\"cpu\":\"9\"},\"requests\":{\"cpu\":\"6\"}}"},
+    {"\"resources\":{\"limits\":{\"cpu\":\"1\"}},\"containers\":[" RESOURCES(
+         "\"limits\":{\"hugepages-2Mi\":\"4Mi\"}") "]",
+     "{\"limits\":{\"cpu\":\"1\",\"hugepages-2Mi\":\"4Mi\"},\"requests\":{\"cpu\":"
+     "\"1\",\"hugepages-2Mi\":\"4Mi\"}}"},
+    {"\"resources\":{},\"containers\":[" RESOURCES("\"limits\":{\"cpu\":\"1\"}") "]",
+     "{}"},
 };
 
 static void test_pod_level(void **state)
