@@ -371,6 +371,12 @@ static struct exchange *inner(const struct net_exchange *x)
     return (struct exchange *)x;
 }
 
+/* What is sent still goes somewhere. */
+static bool is_open(const struct exchange *x)
+{
+    return x->conn && !x->detached && !x->cut;
+}
+
 static void begin(struct exchange *x, unsigned status, const struct net_header *headers,
                   uint32_t nheaders, int64_t length)
 {
@@ -379,7 +385,7 @@ static void begin(struct exchange *x, unsigned status, const struct net_header *
     x->begun = true;
     x->since_ms = x->conn ? loop_now(x->conn->server->loop) : 0;
     x->head = x->head || status == 204 || status == 304;
-    if (!x->detached && !x->cut)
+    if (is_open(x))
         x->conn->proto->begin(x, status, exchange_clean(x, headers, nheaders), nheaders,
                               length);
 }
@@ -393,7 +399,7 @@ void net_begin(struct net_exchange *pub, unsigned status,
 /* Whether bytes may be queued, and that many. */
 static bool takes(struct exchange *x, size_t n)
 {
-    if (x->detached || x->cut)
+    if (!is_open(x))
         return false;
     if (n > x->max_unsent || x->unsent > x->max_unsent - n) {
         exchange_cut(x);
@@ -468,7 +474,7 @@ void net_respond_shared(struct net_exchange *pub, unsigned status,
 {
     struct exchange *x = inner(pub);
     begin(x, status, headers, nheaders, (int64_t)body->bytes.n);
-    if (!x->detached && !x->cut && !x->head && body->bytes.n > 0)
+    if (is_open(x) && !x->head && body->bytes.n > 0)
         queue_shared(x, body);
     net_done(pub);
 }
@@ -478,7 +484,7 @@ void net_respond(struct net_exchange *pub, unsigned status,
 {
     struct exchange *x = inner(pub);
     begin(x, status, headers, nheaders, (int64_t)body.n);
-    if (!x->detached && !x->cut && !x->head && body.n > 0)
+    if (is_open(x) && !x->head && body.n > 0)
         queue_copy(x, body, 0);
     net_done(pub);
 }

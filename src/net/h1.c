@@ -47,9 +47,8 @@ static void h1_fini(struct conn *c)
 
 /* ---- parsing ---- */
 
-static int on_begin(http_parser *p)
+static struct exchange *begin_request(struct conn *c)
 {
-    struct conn *c = p->data;
     struct h1 *h = c->h1;
     h->x = exchange_new(c);
     strbuf_clear(&h->url);
@@ -57,6 +56,12 @@ static int on_begin(http_parser *p)
     strbuf_clear(&h->value);
     h->in_value = h->complete = h->wants_upgrade = h->expects_continue = false;
     h->chunked = h->closes = false;
+    return h->x;
+}
+
+static int on_begin(http_parser *p)
+{
+    begin_request(p->data);
     return 0;
 }
 
@@ -188,14 +193,13 @@ static const http_parser_settings callbacks = {
 static void parse_failed(struct conn *c)
 {
     struct h1 *h = c->h1;
-    if (!h->x)
-        on_begin(&h->parser);
-    if (h->x->refused == 0)
-        h->x->refused = HTTP_PARSER_ERRNO(&h->parser) == HPE_HEADER_OVERFLOW ? 431 : 400;
-    if (!h->x->pub.method.p)
-        h->x->pub.method = STR("GET");
+    struct exchange *x = h->x ? h->x : begin_request(c);
+    if (x->refused == 0)
+        x->refused = HTTP_PARSER_ERRNO(&h->parser) == HPE_HEADER_OVERFLOW ? 431 : 400;
+    if (!x->pub.method.p)
+        x->pub.method = STR("GET");
     h->closes = true;
-    exchange_ask(h->x);
+    exchange_ask(x);
 }
 
 static bool is_busy(const struct h1 *h)
