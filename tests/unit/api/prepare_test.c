@@ -99,7 +99,7 @@ static const struct {
      "\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\"}]"},
     {"sources of a claim", "", "persistentvolumeclaims", "{}",
      "{\"spec\":{\"dataSourceRef\":{\"kind\":\"K\",\"name\":\"n\"}}}", "spec.dataSource",
-     "{\"kind\":\"K\",\"name\":\"n\"}"},
+     "{\"apiGroup\":null,\"kind\":\"K\",\"name\":\"n\"}"},
     {"a source that only the new field can say", "", "persistentvolumeclaims", "{}",
      "{\"spec\":{\"dataSource\":{\"kind\":\"K\",\"name\":\"n\"}}}", "spec.dataSource",
      ""},
