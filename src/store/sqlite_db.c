@@ -58,8 +58,9 @@ static const char *const STATEMENTS[DB_NSTATEMENTS] = {
 
 static bool fail(struct db *db, const char *doing, struct err *e)
 {
-    int number = sqlite3_system_errno(db->sql);
-    bool io = (sqlite3_errcode(db->sql) & 0xff) == SQLITE_IOERR && number != 0;
+    int number = sqlite3_system_errno(db->sql), code = sqlite3_errcode(db->sql) & 0xff;
+    bool io = code == SQLITE_IOERR && number != 0;
+    db->full = db->full || code == SQLITE_FULL;
     return err_set(e, ERR_IO, "store: %s: %s%s%s", doing, sqlite3_errmsg(db->sql),
                    io ? ": " : "", io ? strerror(number) : "");
 }
@@ -207,6 +208,9 @@ void db_rollback(struct db *db)
     /* Some errors have rolled back already. */
     if (!sqlite3_get_autocommit(db->sql))
         run(db, DB_ROLLBACK, NULL);
+    if (db->full)
+        sqlite3_wal_checkpoint_v2(db->sql, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    db->full = false;
     db->state = db->committed;
 }
 

@@ -44,8 +44,9 @@ struct db_state {
 struct db {
     sqlite3 *sql;
     sqlite3_stmt *statements[DB_NSTATEMENTS];
-    struct db_state state,
-        committed; /* of this transaction; of the last that succeeded */
+    struct db_state state;     /* of this transaction */
+    struct db_state committed; /* of the last that succeeded */
+    bool full;                 /* the disk was, since the last db_rollback */
 };
 
 /* Opens, or makes, the file. On failure db needs no db_fini. */
@@ -57,6 +58,8 @@ void db_fini(struct db *db);
 bool db_begin(struct db *db, struct err *e);
 bool db_apply(struct db *db, struct request *r, int64_t now, struct err *e);
 bool db_commit(struct db *db, struct err *e);
+/* On a full disk it also moves the log into the database, as far as that has room, so
+ * that the log's own is free again: for deletes, and for forgetting. */
 void db_rollback(struct db *db);
 /* After a commit that failed and was rolled back: its pages may lie complete in the log,
  * where a restart would find them. Writes over them. */

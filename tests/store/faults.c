@@ -243,6 +243,36 @@ static void test_nth_fails(void **state)
     print_message("# %d operations\n", (int)n - 1);
 }
 
+/* No file may grow any more: updates go on in the room that there is. */
+static void test_no_room(void **state)
+{
+    struct fixture f;
+    int failed = 0;
+    uint64_t updates = 0;
+    fixture_init(&f, "sqlite:");
+    f.opts.history_bytes = 1; /* each change may forget the one before */
+    for (int round = 0; round < 2; round++) {
+        assert_true(fixture_open(&f, NULL));
+        for (int i = 0; i < 50; i++, updates++)
+            assert_int_equal(fixture_write(&f, "/r/a", "x", STORE_ANY).answer, STORE_OK);
+        if (round == 0)
+            fixture_close(&f); /* what is in the log goes into the database */
+    }
+    shim_fail_at(1, SHIM_NO_ROOM, true);
+    for (int i = 0; i < 500; i++) {
+        struct answer a = fixture_write(&f, "/r/a", "y", STORE_ANY);
+        failed += a.answer == STORE_FAILED;
+        updates += a.answer == STORE_OK;
+        answers_release(&a, 1);
+    }
+    assert_true(shim_disarm());
+    assert_in_range(failed, 1, 50);
+    fixture_close(&f);
+    assert_true(fixture_open(&f, NULL));
+    assert_int_equal(store_revision(f.store), 1 + updates);
+    fixture_fini(&f);
+}
+
 /* ---- power cuts ---- */
 
 struct cut {
@@ -314,6 +344,7 @@ int main(void)
         {"I/O error, for ever", test_nth_fails, NULL, NULL, (void *)&IO_FOREVER},
         {"disk full", test_nth_fails, NULL, NULL, (void *)&FULL_ONCE},
         {"disk full, for ever", test_nth_fails, NULL, NULL, (void *)&FULL_FOREVER},
+        cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_power_cuts),
     };
     shim_install();

@@ -91,7 +91,7 @@ bool shim_disarm(void)
 static bool step(bool writes)
 {
     pthread_mutex_lock(&plan.lock);
-    bool counts = plan.armed && (writes || plan.fn || plan.fault != SHIM_DISK_FULL);
+    bool counts = plan.armed && (writes || plan.fn || plan.fault == SHIM_IO_ERROR);
     bool now = counts && ++plan.count == plan.at;
     bool fails = !plan.fn && (now || (counts && plan.forever && plan.hit));
     plan.hit = plan.hit || now;
@@ -207,11 +207,18 @@ static int file_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
     return step(false) ? SQLITE_IOERR_READ : real(f)->pMethods->xRead(real(f), p, n, at);
 }
 
+static bool grows(sqlite3_file *f, sqlite3_int64 end)
+{
+    sqlite3_int64 size = 0;
+    real(f)->pMethods->xFileSize(real(f), &size);
+    return end > size;
+}
+
 static int file_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 {
-    if (!step(true))
+    if (!step(true) || (plan.fault == SHIM_NO_ROOM && !grows(f, at + n)))
         return real(f)->pMethods->xWrite(real(f), p, n, at);
-    if (plan.fault == SHIM_DISK_FULL)
+    if (plan.fault != SHIM_IO_ERROR)
         return SQLITE_FULL;
     real(f)->pMethods->xWrite(real(f), p, n / 2, at);
     return SQLITE_IOERR_WRITE;

@@ -16,6 +16,7 @@ void shim_install(void);
 enum shim_fault {
     SHIM_IO_ERROR,  /* half of a write is done, then it fails */
     SHIM_DISK_FULL, /* writes alone fail */
+    SHIM_NO_ROOM,   /* writes alone, where a file would grow */
 };
 /* Counts from 1 again; the n-th operation fails, and with forever set all behind it. */
 void shim_fail_at(uint64_t n, enum shim_fault fault, bool forever);
