@@ -286,7 +286,7 @@ static void cut_now(void *ctx)
 {
     struct cut *c = ctx;
     c->answered = __atomic_load_n(&c->run.answered, __ATOMIC_SEQ_CST);
-    shim_power_cut(c->dir, c->seed);
+    shim_power_cut(c->run.f.dir, c->dir, c->seed);
 }
 
 /* What is found is what the first so many writes made, no fewer than were answered. */

@@ -179,15 +179,15 @@ static void write_torn(const struct tracked *t, const char *path, struct rng *r)
     free(now);
 }
 
-void shim_power_cut(const char *dir, uint64_t seed)
+void shim_power_cut(const char *from, const char *to, uint64_t seed)
 {
     struct rng r;
     rng_init(&r, seed);
     for (int i = 0; i < MOST_FILES; i++) {
         char path[400];
-        if (!files[i].opened)
+        if (!files[i].opened || !strstr(files[i].path, from))
             continue;
-        snprintf(path, sizeof path, "%s/%s", dir, strrchr(files[i].path, '/') + 1);
+        snprintf(path, sizeof path, "%s/%s", to, strrchr(files[i].path, '/') + 1);
         write_torn(&files[i], path, &r);
     }
 }

@@ -25,8 +25,9 @@ void shim_call_at(uint64_t n, void (*fn)(void *ctx), void *ctx);
 /* Nothing fails any more. True: something was to happen, and did. */
 bool shim_disarm(void);
 
-/* Writes into a directory what the files may hold after a power cut now: of what was
- * written since the last sync, any sectors, chosen by the seed. To be called by fn. */
-void shim_power_cut(const char *dir, uint64_t seed);
+/* Writes into a directory what the files of another may hold after a power cut now: of
+ * what was written since the last sync, any sectors, chosen by the seed. To be called by
+ * fn. */
+void shim_power_cut(const char *from, const char *to, uint64_t seed);
 
 #endif
