@@ -63,11 +63,12 @@ static bool upgrade(struct net_exchange *x)
     static const struct net_header to = {STR("upgrade"), STR("echo")};
     struct job *j = job_new(NULL);
     j->tunnel = net_upgrade(x, &to, 1, on_tunnel, j);
-    if (j->tunnel)
-        open_tunnels++;
-    else
+    if (!j->tunnel) {
         free(j);
-    return j->tunnel != NULL;
+        return false;
+    }
+    open_tunnels++;
+    return true;
 }
 
 static void write_some(struct net_exchange *x)

@@ -116,6 +116,7 @@ bool client_read(struct client *c, size_t max)
     ssize_t n;
     strbuf_reserve(&c->got, max);
     char *p = c->got.p + c->got.n;
+    errno = 0;
     if (c->ssl)
         n = SSL_read(c->ssl, p, (int)max);
     else
