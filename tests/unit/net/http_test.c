@@ -205,7 +205,7 @@ static void test_http_to_tls(void **state)
     assert_true(client_drain(&c));
     client_close(&c);
     client_open(&c, &s, NULL, NULL); /* neither of them */
-    client_say(&c, "\x16\x03\x01\x00\x05hello");
+    client_write(&c, STR("\x16\x03\x01\x00\x05hello"));
     assert_true(client_drain(&c));
     client_close(&c);
     site_stop(&s);
