@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 20, HEADER = 32 };
+/* The largest is a huge page, where the system has these. */
+enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 2 << 20, HEADER = 32 };
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -70,7 +71,7 @@ size_t arena_size(const struct arena *a)
 
 static struct arena_chunk *chunk_new(struct arena *a, size_t size)
 {
-    struct arena_chunk *c = mem_alloc(size);
+    struct arena_chunk *c = size == LARGEST_CHUNK ? mem_huge(size) : mem_alloc(size);
     c->size = size;
     c->older = a->chunks;
     a->chunks = c;

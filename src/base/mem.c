@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void mem_exhausted(void)
 {
@@ -34,6 +35,14 @@ void *mem_alloc(size_t size)
 void *mem_zalloc(size_t size)
 {
     return check(calloc(1, size ? size : 1));
+}
+
+void *mem_huge(size_t size)
+{
+    enum { HUGE_PAGE = 2 << 20 };
+    void *p = check(aligned_alloc(HUGE_PAGE, size));
+    madvise(p, size, MADV_HUGEPAGE); /* a hint: without it all works as well */
+    return p;
 }
 
 void *mem_array(size_t n, size_t size)

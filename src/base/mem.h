@@ -14,6 +14,8 @@ void mem_exhausted(void) __attribute__((noreturn));
 
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
+/* A multiple of 2 MiB, aligned to that, on huge pages if the system allows. */
+void *mem_huge(size_t size);
 /* n * size, checked for overflow. */
 void *mem_array(size_t n, size_t size);
 void *mem_resize(void *p, size_t n, size_t size);

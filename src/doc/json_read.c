@@ -584,13 +584,15 @@ void json_reader_skip(struct json_reader *r)
 {
     const char *t = r->src->text.p;
     size_t depth = 0;
-    do {
+    while (!at_end(r)) {
         char c = t[json_reader_take(r)];
         if (c == '{' || c == '[')
             depth++;
         else if ((c == '}' || c == ']') && depth)
             depth--;
-    } while (depth && !at_end(r));
+        if (depth == 0)
+            return;
+    }
 }
 
 static bool read_one(struct json_reader *r, struct doc *out)

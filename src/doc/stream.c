@@ -191,6 +191,7 @@ struct stream {
 struct list_head {
     struct str kind; /* of the list */
     struct str api_version;
+    bool later; /* the kind is behind the items, which can do without it */
 };
 
 static const struct str list_suffix = {"List", 4};
@@ -202,8 +203,10 @@ static bool is_list_kind(struct str kind)
 
 static void inherit(struct arena *a, const struct list_head *h, struct doc *item)
 {
+    if (item->type != DOC_MAP || !h->kind.p || doc_get_text(item, "kind").n)
+        return;
     struct str kind = str_sub(h->kind, 0, h->kind.n - list_suffix.n);
-    if (item->type != DOC_MAP || kind.n == 0 || doc_get_text(item, "kind").n)
+    if (kind.n == 0)
         return;
     doc_set(a, item, "kind", doc_make_string(a, kind));
     if (h->api_version.p)
@@ -229,7 +232,8 @@ static void select_dups(struct stream *s, const struct doc_source *list, uint32_
 static bool show(struct stream *s, const struct doc *d)
 {
     const struct doc *items = doc_get(d, "items");
-    struct list_head h = {doc_get_text(d, "kind"), doc_get_text(d, "apiVersion")};
+    struct list_head h = {.kind = doc_get_text(d, "kind"),
+                          .api_version = doc_get_text(d, "apiVersion")};
     if (!is_list_kind(h.kind) || !items || items->type != DOC_LIST) {
         s->sink.final = true;
         return s->each(s->ctx, s->sink.src, d, s->sink.err);
@@ -286,6 +290,37 @@ static bool text_value(struct stream *s, struct json_reader *r, struct str *out)
     return true;
 }
 
+static bool says_what_it_is(struct json_reader *r)
+{
+    unsigned said = 0;
+    bool more = true;
+    struct str key;
+    uint32_t pos;
+    if (json_reader_peek(r) != '{')
+        return false;
+    for (json_reader_take(r); more && said < 2;) {
+        if (!json_reader_key(r, &key, &pos))
+            return false;
+        said += json_reader_peek(r) == '"' &&
+                (str_is(key, "kind") || str_is(key, "apiVersion"));
+        json_reader_skip(r);
+        if (!json_reader_more(r, '}', &more))
+            return false;
+    }
+    return said == 2;
+}
+
+/* Whether the first item of the list ahead says kind and apiVersion. */
+static bool items_are_objects(struct stream *s, struct json_reader *r)
+{
+    struct json_mark start = json_reader_mark(r);
+    json_reader_take(r);
+    bool objects = says_what_it_is(r);
+    json_reader_back(r, start);
+    err_release(s->sink.err);
+    return objects;
+}
+
 /* One member of the head; false when there is no more to learn. */
 static bool head_member(struct stream *s, struct json_reader *r, struct list_head *h,
                         bool *items)
@@ -300,7 +335,8 @@ static bool head_member(struct stream *s, struct json_reader *r, struct list_hea
         return text_value(s, r, &h->api_version);
     if (str_is(key, "items")) {
         *items = json_reader_peek(r) == '[';
-        if (h->kind.p && h->api_version.p)
+        h->later = *items && !h->kind.p && items_are_objects(s, r);
+        if (h->later || (h->kind.p && h->api_version.p))
             return false;
     }
     json_reader_skip(r);
@@ -308,12 +344,12 @@ static bool head_member(struct stream *s, struct json_reader *r, struct list_hea
 }
 
 /* Whether the value ahead is a List, and what its head says. Kubectl writes the items
- * before the kind, so this may have to look behind them; it reads as little as it can.
- * What is no JSON may pass: reading it properly will tell. */
+ * before the kind, so this has to look behind them unless they say what they are; it
+ * reads as little as it can. What is no JSON may pass: reading it properly will tell. */
 static bool find_head(struct stream *s, struct json_reader *r, struct list_head *h)
 {
     bool items = false, more = true;
-    *h = (struct list_head){STR_NONE, STR_NONE};
+    *h = (struct list_head){.kind = STR_NONE, .api_version = STR_NONE};
     if (json_reader_peek(r) != '{')
         return false;
     struct json_mark start = json_reader_mark(r);
@@ -322,7 +358,7 @@ static bool find_head(struct stream *s, struct json_reader *r, struct list_head 
     while (more && head_member(s, r, h, &items) && json_reader_more(r, '}', &more))
         ;
     json_reader_back(r, start);
-    return items && is_list_kind(h->kind);
+    return items && (h->later || is_list_kind(h->kind));
 }
 
 static bool show_items(struct stream *s, struct json_reader *r, const struct list_head *h)
@@ -339,19 +375,30 @@ static bool show_items(struct stream *s, struct json_reader *r, const struct lis
     return true;
 }
 
-static bool show_list(struct stream *s, struct json_reader *r, const struct list_head *h)
+/* A member of a List besides its items. */
+static bool list_member(struct json_reader *r, struct str key, struct list_head *h)
+{
+    struct doc d;
+    bool kind = str_is(key, "kind");
+    if (!json_reader_value(r, &d))
+        return false;
+    if (kind && h->later && is_list_kind(doc_str(&d)))
+        h->later = false;
+    return true;
+}
+
+static bool show_list(struct stream *s, struct json_reader *r, struct list_head *h)
 {
     bool more = true, items = false;
     struct str key;
-    uint32_t pos;
-    struct doc other;
-    for (json_reader_take(r); more;) {
+    uint32_t pos, start = json_reader_take(r);
+    while (more) {
         begin_object(s, r);
         if (!json_reader_key(r, &key, &pos))
             return false;
         bool ok;
         if (!str_is(key, "items") || json_reader_peek(r) != '[')
-            ok = json_reader_value(r, &other);
+            ok = list_member(r, key, h);
         else if (items)
             ok = source_fail(s->sink.src, pos, s->sink.err, "a List has items twice");
         else
@@ -359,7 +406,9 @@ static bool show_list(struct stream *s, struct json_reader *r, const struct list
         if (!ok || !json_reader_more(r, '}', &more))
             return false;
     }
-    return true;
+    return !h->later || source_fail(s->sink.src, start, s->sink.err,
+                                    "this has items as a List has them, but no kind "
+                                    "that ends in List");
 }
 
 static bool show_json(struct sink *sink, struct json_reader *r)

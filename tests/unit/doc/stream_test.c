@@ -86,6 +86,18 @@ static void test_lists(void **state)
          "{\"a\":1,\"kind\":\"Pod\",\"apiVersion\":\"v1\"} {\"kind\":\"X\"}"},
         {"apiVersion: v1\nkind: PodList\nitems:\n- a: 1\n",
          "{\"a\":1,\"kind\":\"Pod\",\"apiVersion\":\"v1\"}"},
+        /* Items that say what they are, and the List's kind behind them. */
+        {"{\"items\":[{\"kind\":\"A\",\"apiVersion\":\"v1\"},{\"b\":1}],\"kind\":"
+         "\"AList\","
+         "\"apiVersion\":\"v1\"}",
+         "{\"kind\":\"A\",\"apiVersion\":\"v1\"} {\"b\":1}"},
+        {"{\"items\":[{\"apiVersion\":\"v1\",\"kind\":\"A\"}],\"kind\":\"Other\"}",
+         "{\"apiVersion\":\"v1\",\"kind\":\"A\"} ! f:1:1: this has items as a List has "
+         "them, "
+         "but no kind that ends in List"},
+        {"{\"items\":[{\"kind\":\"A\",\"b\":[1,{}],\"apiVersion\":7},{}],\"kind\":"
+         "\"AList\"}",
+         "{\"kind\":\"A\",\"b\":[1,{}],\"apiVersion\":7} {\"kind\":\"A\"}"},
         /* Lists in lists. */
         {"{\"kind\":\"List\",\"items\":[{\"kind\":\"PodList\",\"apiVersion\":\"v1\","
          "\"items\":[{\"a\":1}]},{\"kind\":\"B\"}]}",
@@ -219,7 +231,7 @@ static void check_list(bool lines, const char *last, const char *want)
     t.ok = doc_stream(&t.src, count, &c, &t.err);
     assert_string_equal(t.ok ? "" : err_text(&t.err), want);
     assert_int_equal(c.seen, ITEMS);
-    /* Once to find the kind, then again for the items. */
+    /* Once to find the kind that the items need, then again for these. */
     assert_int_equal(c.backwards, lines);
     assert_true(!lines || c.most_passed > b.n - (1 << 20));
     text_fini(&t);
