@@ -416,7 +416,7 @@ struct pair {
     struct str name; /* of the path element */
     struct str key;  /* of a member */
     const struct doc *l, *r;
-    bool l_many, r_many; /* more than one item of this name */
+    struct doc l_many, r_many; /* lists of the items when they are more than one */
 };
 
 struct pairs {
@@ -430,7 +430,8 @@ static struct pair *pair_at(struct pairs *p, struct strmap *index, struct str na
     struct strmap_entry *entry = strmap_put(index, name, &made);
     if (made) {
         entry->value.u = p->n;
-        p->v[p->n++] = (struct pair){.name = name};
+        p->v[p->n++] = (struct pair){
+            .name = name, .l_many = doc_make_list(), .r_many = doc_make_list()};
     }
     return &p->v[entry->value.u];
 }
@@ -450,7 +451,11 @@ static struct pairs pair_items(const struct shape *s, const struct doc *l,
             continue;
         struct pair *pair = pair_at(&p, &index, name);
         const struct doc **side = left ? &pair->l : &pair->r;
-        *(left ? &pair->l_many : &pair->r_many) = *side != NULL;
+        struct doc *many = left ? &pair->l_many : &pair->r_many;
+        if (*side && !many->n)
+            doc_append(a, many, **side);
+        if (*side)
+            doc_append(a, many, *item);
         *side = *side ? *side : item;
     }
     strmap_release(&index);
@@ -503,32 +508,18 @@ static void compare_leaf(struct compare *c, const struct doc *l, const struct do
     note_side(c, l, r, at);
 }
 
-/* All items of one name, in order. */
-static bool same_items(const struct shape *s, struct str name, const struct doc *l,
-                       const struct doc *r, struct arena *a)
-{
-    struct doc x = doc_make_list(), y = doc_make_list();
-    for (uint32_t i = 0; i < l->n; i++)
-        if (str_eq(item_name(s, &l->items[i], a, NULL), name))
-            doc_append(a, &x, l->items[i]);
-    for (uint32_t i = 0; i < r->n; i++)
-        if (str_eq(item_name(s, &r->items[i], a, NULL), name))
-            doc_append(a, &y, r->items[i]);
-    return doc_equal(&x, &y);
-}
-
 static void compare_items(struct compare *c, const struct shape *s, const struct pair *p,
-                          const struct doc *l, const struct doc *r,
                           const struct field_step *at)
 {
     const struct field_step here = {at, p->name};
     struct shape item = shape_of_item(s);
-    if (!p->l_many && !p->r_many) {
+    bool l_many = p->l_many.n > 0, r_many = p->r_many.n > 0;
+    if (!l_many && !r_many) {
         compare(c, &item, p->l, p->r, &here);
-    } else if (p->l_many && p->r_many) {
-        if (!same_items(s, p->name, l, r, c->a))
+    } else if (l_many && r_many) {
+        if (!doc_equal(&p->l_many, &p->r_many))
             fields_insert(&c->out->modified, &here, c->a);
-    } else if (p->l_many) {
+    } else if (l_many) {
         if (p->r)
             compare(c, &item, NULL, p->r, &here);
         fields_insert(&c->out->removed, &here, c->a);
@@ -561,7 +552,7 @@ static void compare(struct compare *c, const struct shape *s, const struct doc *
     if (s->kind == LIST) {
         struct pairs p = pair_items(s, x, y, c->a);
         for (uint32_t i = 0; i < p.n; i++)
-            compare_items(c, s, &p.v[i], x, y, at);
+            compare_items(c, s, &p.v[i], at);
     } else {
         compare_members(c, s, x, y, at);
     }
