@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/fields.h"
 
+#include <stdlib.h>
+
 #include "base/quote.h"
 #include "doc/tree.h"
 
@@ -169,18 +171,36 @@ static bool decode_node(const struct doc *d, struct arena *a, struct field_node 
     return true;
 }
 
+struct named {
+    struct str name;
+    const struct doc *value;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return str_cmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* In the order of the canonical names, so that the set grows at its end. */
 static bool decode_level(const struct doc *d, struct arena *a, struct fields *s,
                          struct str *why)
 {
-    for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++) {
-        struct str key = doc_key(&d->members[i]), name;
+    bool map = d->type == DOC_MAP;
+    struct named *v = ARENA_ARRAY(a, struct named, map ? d->n : 0);
+    uint32_t n = 0;
+    for (uint32_t i = 0; map && i < d->n; i++) {
+        struct str key = doc_key(&d->members[i]);
         if (str_is(key, "."))
             continue;
-        if (!field_canonical(key, a, &name, why))
+        if (!field_canonical(key, a, &v[n].name, why))
             return false;
-        if (name.n && !decode_node(&d->members[i].value, a, node_of(s, name, a), why))
-            return false;
+        v[n].value = &d->members[i].value;
+        n += v[n].name.n > 0;
     }
+    qsort(v, n, sizeof *v, by_name);
+    for (uint32_t i = 0; i < n; i++)
+        if (!decode_node(v[i].value, a, node_of(s, v[i].name, a), why))
+            return false;
     return true;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/typed.h"
 
+#include <stdlib.h>
+
 #include "base/map.h"
 #include "base/quote.h"
-#include "doc/tree.h"
 
 /* ---- Shapes ---- */
 
@@ -330,85 +331,6 @@ bool typed_check(const struct api_type *t, const struct doc *d, bool duplicates,
     return check(&c, &s, d, NULL);
 }
 
-/* ---- The fields of a value ---- */
-
-struct walk {
-    struct arena *a;
-    struct fields *out;
-};
-
-static void walk(struct walk *w, const struct shape *s, const struct doc *d,
-                 const struct field_step *at);
-
-/* How often an item of this name is in the list. */
-static struct strmap count_names(const struct shape *s, const struct doc *d,
-                                 struct arena *a)
-{
-    struct strmap names;
-    strmap_init(&names);
-    for (uint32_t i = 0; d && i < d->n; i++) {
-        struct str name = item_name(s, &d->items[i], a, NULL);
-        if (name.p)
-            strmap_put(&names, name, NULL)->value.u++;
-    }
-    return names;
-}
-
-/* Of items with equal keys only the key is owned. */
-static void walk_list(struct walk *w, const struct shape *s, const struct doc *d,
-                      const struct field_step *at)
-{
-    struct strmap names = count_names(s, d, w->a);
-    struct shape item = shape_of_item(s);
-    for (uint32_t i = 0; i < d->n; i++) {
-        struct str name = item_name(s, &d->items[i], w->a, NULL);
-        if (!name.p)
-            continue;
-        const struct field_step here = {at, name};
-        fields_insert(w->out, &here, w->a);
-        if (strmap_find(&names, name)->value.u == 1)
-            walk(w, &item, &d->items[i], &here);
-    }
-    strmap_release(&names);
-}
-
-static void walk_map(struct walk *w, const struct shape *s, const struct doc *d,
-                     const struct field_step *at)
-{
-    for (uint32_t i = 0; i < d->n; i++) {
-        const struct doc *value = &d->members[i].value;
-        struct str key = doc_key(&d->members[i]);
-        struct shape member = member_or_free(s, key);
-        const struct field_step here = {at, field_name(w->a, key)};
-        bool empty = value->type == DOC_NULL || (value->type == DOC_MAP && !value->n);
-        walk(w, &member, value, &here);
-        if (empty || s->kind == MAP)
-            fields_insert(w->out, &here, w->a);
-    }
-}
-
-static void walk(struct walk *w, const struct shape *s, const struct doc *d,
-                 const struct field_step *at)
-{
-    if (s->atomic)
-        fields_insert(w->out, at, w->a);
-    else if (!content(s, d))
-        return;
-    else if (s->kind == LIST)
-        walk_list(w, s, d, at);
-    else
-        walk_map(w, s, d, at);
-}
-
-struct fields typed_fields(const struct api_type *t, const struct doc *d, struct arena *a)
-{
-    struct fields out = {0};
-    struct walk w = {a, &out};
-    struct shape s = shape_of_type(t);
-    walk(&w, &s, d, NULL);
-    return out;
-}
-
 /* ---- Two values beside each other ---- */
 
 /* The members of two maps, or the items of two lists by name, in pairs. */
@@ -436,6 +358,12 @@ static struct pair *pair_at(struct pairs *p, struct strmap *index, struct str na
     return &p->v[entry->value.u];
 }
 
+/* Sets of fields grow at their end then. */
+static int by_name(const void *a, const void *b)
+{
+    return str_cmp(((const struct pair *)a)->name, ((const struct pair *)b)->name);
+}
+
 static struct pairs pair_items(const struct shape *s, const struct doc *l,
                                const struct doc *r, struct arena *a)
 {
@@ -459,6 +387,7 @@ static struct pairs pair_items(const struct shape *s, const struct doc *l,
         *side = *side ? *side : item;
     }
     strmap_release(&index);
+    qsort(p.v, p.n, sizeof *p.v, by_name);
     return p;
 }
 
@@ -478,7 +407,69 @@ static struct pairs pair_members(const struct doc *l, const struct doc *r,
     strmap_release(&index);
     for (uint32_t i = 0; i < p.n; i++)
         p.v[i].name = field_name(a, p.v[i].key);
+    qsort(p.v, p.n, sizeof *p.v, by_name);
     return p;
+}
+
+/* ---- The fields of a value ---- */
+
+struct walk {
+    struct arena *a;
+    struct fields *out;
+};
+
+static void walk(struct walk *w, const struct shape *s, const struct doc *d,
+                 const struct field_step *at);
+
+/* Of items with equal keys only the key is owned. */
+static void walk_list(struct walk *w, const struct shape *s, const struct doc *d,
+                      const struct field_step *at)
+{
+    struct pairs p = pair_items(s, d, NULL, w->a);
+    struct shape item = shape_of_item(s);
+    for (uint32_t i = 0; i < p.n; i++) {
+        const struct field_step here = {at, p.v[i].name};
+        fields_insert(w->out, &here, w->a);
+        if (!p.v[i].l_many.n)
+            walk(w, &item, p.v[i].l, &here);
+    }
+}
+
+static void walk_map(struct walk *w, const struct shape *s, const struct doc *d,
+                     const struct field_step *at)
+{
+    struct pairs p = pair_members(d, NULL, w->a);
+    for (uint32_t i = 0; i < p.n; i++) {
+        const struct doc *value = p.v[i].l;
+        struct shape member = member_or_free(s, p.v[i].key);
+        const struct field_step here = {at, p.v[i].name};
+        bool empty = value->type == DOC_NULL || (value->type == DOC_MAP && !value->n);
+        walk(w, &member, value, &here);
+        if (empty || s->kind == MAP)
+            fields_insert(w->out, &here, w->a);
+    }
+}
+
+static void walk(struct walk *w, const struct shape *s, const struct doc *d,
+                 const struct field_step *at)
+{
+    if (s->atomic)
+        fields_insert(w->out, at, w->a);
+    else if (!content(s, d))
+        return;
+    else if (s->kind == LIST)
+        walk_list(w, s, d, at);
+    else
+        walk_map(w, s, d, at);
+}
+
+struct fields typed_fields(const struct api_type *t, const struct doc *d, struct arena *a)
+{
+    struct fields out = {0};
+    struct walk w = {a, &out};
+    struct shape s = shape_of_type(t);
+    walk(&w, &s, d, NULL);
+    return out;
 }
 
 /* ---- Compare ---- */
