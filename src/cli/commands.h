@@ -11,5 +11,6 @@ enum {
 };
 
 int cmd_allocate(int argc, char **argv);
+int cmd_apiserver(int argc, char **argv);
 
 #endif

@@ -10,6 +10,7 @@ static const struct command {
     const char *summary;
 } COMMANDS[] = {
     {"allocate", cmd_allocate, "say which node and which devices every pending pod gets"},
+    {"apiserver", cmd_apiserver, "serve the Kubernetes API from a folder"},
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 

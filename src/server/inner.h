@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the server: what its files share. A request lives in the arena of its
+ * exchange until it is answered; everything runs on the loop's thread.
+ *
+ * A function that may fail for the client's sake returns false and leaves the answer in
+ * r->failure; whoever called first answers with request_answer_failure.
+ */
+#ifndef DRAY_SERVER_INNER_H
+#define DRAY_SERVER_INNER_H
+
+#include "api/schema.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "doc/doc.h"
+#include "net/pki.h"
+#include "server/route.h"
+#include "server/selector.h"
+#include "server/server.h"
+#include "store/cache.h"
+#include "store/store.h"
+
+/* ---- what is served (kinds.c) ---- */
+
+struct field_label { /* what a field selector may name beside name and namespace */
+    const char *path;
+    const char *absent; /* the value where the object has none */
+};
+
+enum field_refusal { /* which words upstream has for an unknown field */
+                     REFUSE_KNOWN_ONLY, /* "x" is not a known field selector: only ... */
+                     REFUSE_CORE,       /* field label not supported: x */
+                     REFUSE_QUOTED,     /* field label "x" not supported for Job */
+                     REFUSE_KIND,       /* field label not supported for GROUP/VERSION,
+                                           Kind=KIND: x */
+};
+
+struct field_labels {
+    const char *group, *resource;
+    enum field_refusal refusal;
+    struct field_label labels[11];
+};
+
+struct resource { /* a row of api_kinds that is served */
+    const struct api_kind *kind;
+    const struct api_kind *main; /* of a subresource: its resource, else kind */
+    const struct api_kind *hub;  /* the resource in the version that is stored */
+    const char *sub;             /* "status", "finalize"; NULL: a resource */
+    struct str prefix;           /* "/registry/GROUP/RESOURCE/" */
+    struct str api_version;      /* of kind */
+    struct str head;             /* how a stored object begins, up to its metadata */
+    const struct field_labels *labels; /* never NULL */
+};
+
+struct server;
+void kinds_init(struct server *s);
+/* NULL: not served. resource may be "pods/status". */
+const struct resource *kinds_find(const struct server *s, struct str group,
+                                  struct str version, struct str resource);
+/* The resource whose objects are kept below a key; NULL: none. */
+const struct resource *kinds_of_key(const struct server *s, struct str key);
+bool kinds_has_verb(const struct api_kind *k, const char *verb);
+bool kinds_group_served(const struct server *s, struct str group);
+bool kinds_version_served(const struct server *s, struct str group, struct str version);
+/* Whether a PUT of what is not there creates it. */
+bool kinds_put_creates(const struct api_kind *k);
+/* Whether a deletion's answer is the object, not a Status. */
+bool kinds_delete_returns(const struct api_kind *k);
+
+/* ---- the folder (dir.c) ---- */
+
+struct dir {
+    int lock; /* of the folder; -1: none */
+    struct pki_pair ca, serving, admin;
+};
+/* Opens or makes it; host is one more name or address of the certificate. */
+bool dir_open(struct dir *d, const char *path, const char *host, struct arena *a,
+              struct err *e);
+bool dir_write_kubeconfig(const struct dir *d, const char *path, const char *url,
+                          struct arena *a, struct err *e);
+void dir_close(struct dir *d);
+
+/* ---- the server (server.c) ---- */
+
+struct server {
+    struct arena arena; /* lives as long */
+    struct net_loop *loop;
+    struct net_server *http;
+    struct store *store;
+    struct cache *cache;
+    struct dir dir;
+    struct api_gates gates;
+    const char *url;
+    struct resource *resources;
+    uint32_t nresources;
+    struct strmap by_name;    /* "GROUP/VERSION/RESOURCE" */
+    struct strmap by_key;     /* "GROUP/RESOURCE" */
+    struct watcher *watchers; /* open watches */
+
+    struct arena scratch; /* of decoding for the cache */
+};
+
+/* ---- requests (request.c) ---- */
+
+enum media { MEDIA_JSON, MEDIA_YAML, MEDIA_PROTO };
+enum media_as { AS_OBJECT, AS_METADATA, AS_METADATA_LIST, AS_TABLE };
+
+struct accept { /* the form of the answer */
+    enum media media;
+    enum media_as as;
+    const char *as_version; /* of meta.k8s.io: "v1", "v1beta1" */
+};
+
+struct failure {
+    unsigned code;
+    const char *reason; /* NULL: none */
+    struct str message;
+    bool has_details;
+    struct str name, group, kind, uid;
+    struct doc causes; /* a list */
+    unsigned retry_seconds;
+};
+
+struct request {
+    struct server *s;
+    struct net_exchange *x;
+    struct arena *a;
+    struct route route;
+    struct query query;
+    const struct resource *res; /* of a ROUTE_RESOURCE */
+    struct accept accept;
+    struct failure failure;
+    VEC(struct str) warnings; /* in the arena's lifetime; released with the request */
+    struct str now;           /* RFC 3339, whole seconds */
+    bool dry_run;
+};
+
+/* Ends the request. */
+void request_answer_failure(struct request *r);
+/* The document is consumed: a version and form as asked for are made of it. */
+void request_answer(struct request *r, unsigned code, struct doc *d);
+void request_answer_object(struct request *r, unsigned code, struct cache_object *o);
+void request_answer_bytes(struct request *r, unsigned code, const char *type,
+                          struct strbuf *body);
+/* Makes the table or metadata that was asked for. */
+bool request_shape(struct request *r, struct doc *d);
+/* Are objects wanted as they are kept, so that their bytes serve? */
+bool request_plain(const struct request *r);
+void request_warn(struct request *r, struct str text);
+
+/* ---- failures (status.c): each returns false ---- */
+
+bool fail(struct request *r, unsigned code, const char *reason, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* With details that name the resource and an object. */
+bool fail_object(struct request *r, unsigned code, const char *reason, struct str name,
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+bool fail_bad(struct request *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+bool fail_missing(struct request *r, struct str name);
+bool fail_conflict(struct request *r, struct str name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool fail_no_resource(struct request *r);
+bool fail_method(struct request *r);
+/* Adds a cause; strings are shared. field may be STR_NONE. */
+void fail_cause(struct request *r, const char *reason, struct str message,
+                struct str field);
+struct doc failure_doc(struct arena *a, const struct failure *f);
+/* "pods", "deployments.apps": how errors name a resource. */
+struct str qualified(struct arena *a, struct str resource, struct str group);
+
+/* ---- forms (media.c) ---- */
+
+/* false: nothing that is accepted can be made (406). */
+bool media_negotiate(struct request *r);
+/* For watches: tables and metadata as for lists. */
+const char *media_type(enum media m);
+bool media_content_type(struct request *r, struct str type, enum media *out);
+
+/* ---- objects (object.c) ---- */
+
+/* Bytes as they are stored: kind, apiVersion, metadata without resourceVersion, rest. */
+void object_encode(const struct doc *d, struct strbuf *out);
+bool object_decode(void *server, struct str key, struct str value, uint64_t revision,
+                   struct cache_object *o);
+/* JSON of a list's item: without kind and apiVersion. */
+struct str object_item(const struct resource *res, const struct cache_object *o);
+/* The object as it would be at another revision, in the arena. */
+struct str object_json_at(const struct resource *res, const struct cache_object *o,
+                          uint64_t revision, struct arena *a);
+/* The mutable document of an object, in the stored version. */
+struct doc object_doc(const struct cache_object *o, struct arena *a);
+/* From the stored version into that of the resource. */
+void object_convert(const struct resource *res, struct doc *d, struct arena *a);
+struct str object_key(const struct resource *res, struct str namespace, struct str name,
+                      struct arena *a);
+struct doc *object_meta(struct doc *d); /* the mutable map; NULL: there is none */
+struct str meta_text(const struct doc *d, const char *member);
+
+/* ---- verbs ---- */
+
+void discovery_serve(struct request *r);
+void read_get(struct request *r);
+void read_list(struct request *r);
+void watch_serve(struct request *r);
+void watch_end_all(struct server *s);
+void write_create(struct request *r);
+void write_update(struct request *r);
+void write_patch(struct request *r);
+void delete_one(struct request *r);
+void delete_collection(struct request *r);
+
+/* Selection of a list, watch or collection. */
+struct selection {
+    struct selector labels, fields;
+};
+bool selection_read(struct request *r, struct selection *out);
+bool selection_matches(const struct selection *s, const struct cache_object *o);
+/* "/registry/GROUP/RESOURCE/[NAMESPACE/]" of the request. */
+struct str request_prefix(const struct request *r);
+/* 0: none given. */
+bool request_revision(struct request *r, uint64_t *out);
+
+/* The namespaces that are always there; waits until they are. */
+bool namespaces_make(struct server *s, struct str now, struct err *e);
+/* Whether something of that name may be made in the request's namespace (admission
+ * NamespaceLifecycle). */
+bool namespaces_admit(struct request *r, struct str name);
+/* One that may not be deleted. */
+bool namespaces_is_always(struct str name);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which rows of the tables are served: resources that can be created, listed and watched,
+ * and of their subresources those that are the object again. What is left out is out of
+ * discovery too.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/convert.h"
+#include "server/inner.h"
+
+/* Not served: they would need what is not there (conversion into another shape, tables
+ * made at run time, other servers). */
+static const struct {
+    const char *group, *version;
+} LEFT_OUT[] = {
+    {"autoscaling", "v1"},
+    {"events.k8s.io", NULL},
+    {"apiextensions.k8s.io", NULL},
+    {"apiregistration.k8s.io", NULL},
+};
+enum { NLEFT_OUT = sizeof LEFT_OUT / sizeof *LEFT_OUT };
+
+static const char *const PUT_CREATES[] = {
+    "/endpoints",
+    "/events",
+    "/limitranges",
+    "/services",
+    "coordination.k8s.io/leasecandidates",
+    "coordination.k8s.io/leases",
+    "node.k8s.io/runtimeclasses",
+    "rbac.authorization.k8s.io/clusterrolebindings",
+    "rbac.authorization.k8s.io/clusterroles",
+    "rbac.authorization.k8s.io/rolebindings",
+    "rbac.authorization.k8s.io/roles",
+};
+
+static const char *const DELETE_RETURNS[] = {
+    "/namespaces",
+    "/persistentvolumeclaims",
+    "/persistentvolumes",
+    "/pods",
+    "/podtemplates",
+    "/resourcequotas",
+    "/serviceaccounts",
+    "/services",
+    "resource.k8s.io/deviceclasses",
+    "resource.k8s.io/resourceclaims",
+    "resource.k8s.io/resourceclaimtemplates",
+    "resource.k8s.io/resourcepoolstatusrequests",
+    "resource.k8s.io/resourceslices",
+    "storage.k8s.io/csidrivers",
+    "storage.k8s.io/csinodes",
+    "storage.k8s.io/storageclasses",
+    "storage.k8s.io/volumeattachments",
+    "storage.k8s.io/volumeattributesclasses",
+};
+
+static const struct field_labels LABELS[] = {
+    {"",
+     "pods",
+     REFUSE_CORE,
+     {{"spec.nodeName", ""},
+      {"spec.restartPolicy", ""},
+      {"spec.schedulerName", ""},
+      {"spec.serviceAccountName", ""},
+      {"spec.hostNetwork", "false"},
+      {"status.phase", ""},
+      {"status.podIP", ""},
+      {"status.nominatedNodeName", ""}}},
+    {"", "namespaces", REFUSE_CORE, {{"status.phase", ""}, {"name", NULL}}},
+    {"", "nodes", REFUSE_CORE, {{"spec.unschedulable", "false"}}},
+    {"", "secrets", REFUSE_CORE, {{"type", ""}}},
+    {"", "services", REFUSE_CORE, {{"spec.clusterIP", ""}, {"spec.type", ""}}},
+    {"", "replicationcontrollers", REFUSE_CORE, {{"status.replicas", "0"}}},
+    {"",
+     "events",
+     REFUSE_CORE,
+     {{"involvedObject.kind", ""},
+      {"involvedObject.namespace", ""},
+      {"involvedObject.name", ""},
+      {"involvedObject.uid", ""},
+      {"involvedObject.apiVersion", ""},
+      {"involvedObject.resourceVersion", ""},
+      {"involvedObject.fieldPath", ""},
+      {"reason", ""},
+      {"reportingComponent", ""},
+      {"type", ""}}},
+    {"batch", "jobs", REFUSE_QUOTED, {{"status.successful", "0"}}},
+    {"resource.k8s.io",
+     "resourceslices",
+     REFUSE_KIND,
+     {{"spec.driver", ""}, {"spec.nodeName", ""}}},
+    {"certificates.k8s.io",
+     "certificatesigningrequests",
+     REFUSE_KIND,
+     {{"spec.signerName", ""}}},
+    {"certificates.k8s.io",
+     "clustertrustbundles",
+     REFUSE_KIND,
+     {{"spec.signerName", ""}}},
+    {"certificates.k8s.io",
+     "podcertificaterequests",
+     REFUSE_KIND,
+     {{"spec.signerName", ""}, {"spec.podName", ""}, {"spec.nodeName", ""}}},
+    {NULL, NULL, REFUSE_KNOWN_ONLY, {{NULL, NULL}}}, /* all others */
+};
+
+static bool is_listed(const char *const *list, size_t n, const struct api_kind *k)
+{
+    size_t group = strlen(k->group);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(list[i], k->group, group) == 0 && list[i][group] == '/' &&
+            strcmp(list[i] + group + 1, k->resource) == 0)
+            return true;
+    return false;
+}
+#define IS_LISTED(list, k) is_listed((list), sizeof(list) / sizeof *(list), (k))
+
+bool kinds_put_creates(const struct api_kind *k)
+{
+    return IS_LISTED(PUT_CREATES, k);
+}
+
+bool kinds_delete_returns(const struct api_kind *k)
+{
+    return IS_LISTED(DELETE_RETURNS, k);
+}
+
+bool kinds_has_verb(const struct api_kind *k, const char *verb)
+{
+    size_t n = strlen(verb);
+    for (const char *p = k->verbs; (p = strstr(p, verb)); p += n)
+        if ((p == k->verbs || p[-1] == ',') && (p[n] == ',' || p[n] == '\0'))
+            return true;
+    return false;
+}
+
+static bool left_out(const struct api_kind *k)
+{
+    for (int i = 0; i < NLEFT_OUT; i++)
+        if (strcmp(k->group, LEFT_OUT[i].group) == 0 &&
+            (!LEFT_OUT[i].version || strcmp(k->version, LEFT_OUT[i].version) == 0))
+            return true;
+    return false;
+}
+
+static const char *sub_of(const struct api_kind *k)
+{
+    const char *slash = strchr(k->resource, '/');
+    return slash ? slash + 1 : NULL;
+}
+
+/* Is the subresource the object itself, seen from one side? */
+static bool is_side(const char *sub)
+{
+    return strcmp(sub, "status") == 0 || strcmp(sub, "finalize") == 0;
+}
+
+static const struct api_kind *main_of(const struct api_kind *k)
+{
+    const char *sub = sub_of(k);
+    if (!sub)
+        return k;
+    struct str name = {k->resource, (size_t)(sub - 1 - k->resource)};
+    return api_resource_find(str_from(k->group), str_from(k->version), name);
+}
+
+static bool is_served(const struct api_kind *k)
+{
+    const char *sub = sub_of(k);
+    const struct api_kind *m = main_of(k);
+    if (!m || !m->type || left_out(m) || (sub && !is_side(sub)))
+        return false;
+    return kinds_has_verb(m, "create") && kinds_has_verb(m, "list") &&
+           kinds_has_verb(m, "watch");
+}
+
+/* v1 where there is one, else the version that upstream prefers: the first. */
+static const struct api_kind *hub_of(const struct api_kind *m)
+{
+    const struct api_kind *hub = api_kind_hub(m);
+    if (hub != m || strcmp(m->version, "v1") == 0)
+        return hub;
+    for (uint32_t i = 0; i < api_nkinds; i++)
+        if (strcmp(api_kinds[i].group, m->group) == 0 &&
+            strcmp(api_kinds[i].resource, m->resource) == 0)
+            return &api_kinds[i];
+    return m;
+}
+
+static const struct field_labels *labels_of(const struct api_kind *m)
+{
+    const struct field_labels *l = LABELS;
+    while (l->group &&
+           (strcmp(l->group, m->group) != 0 || strcmp(l->resource, m->resource) != 0))
+        l++;
+    return l;
+}
+
+static struct str api_version(struct arena *a, const struct api_kind *k)
+{
+    return arena_printf(a, "%s%s%s", k->group, k->group[0] ? "/" : "", k->version);
+}
+
+static void fill(struct server *s, struct resource *r, const struct api_kind *k)
+{
+    struct arena *a = &s->arena;
+    const struct api_kind *m = main_of(k);
+    *r = (struct resource){.kind = k, .main = m, .hub = hub_of(m), .sub = sub_of(k)};
+    struct str key =
+        arena_printf(a, "%s/%s", m->group[0] ? m->group : "core", m->resource);
+    r->prefix = arena_printf(a, "/registry/%s/", key.p);
+    r->api_version = api_version(a, k);
+    r->head = arena_printf(a, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{",
+                           r->hub->name, api_version(a, r->hub).p);
+    r->labels = labels_of(m);
+    bool made;
+    struct str name = arena_printf(a, "%s/%s/%s", k->group, k->version, k->resource);
+    strmap_put(&s->by_name, name, &made)->value.ptr = r;
+    if (k == r->hub)
+        strmap_put(&s->by_key, key, &made)->value.ptr = r;
+}
+
+void kinds_init(struct server *s)
+{
+    s->resources = ARENA_ARRAY(&s->arena, struct resource, api_nkinds);
+    for (uint32_t i = 0; i < api_nkinds; i++)
+        if (is_served(&api_kinds[i]))
+            fill(s, &s->resources[s->nresources++], &api_kinds[i]);
+}
+
+const struct resource *kinds_find(const struct server *s, struct str group,
+                                  struct str version, struct str resource)
+{
+    char name[400];
+    int n = snprintf(name, sizeof name, "%.*s/%.*s/%.*s", STR_ARG(group),
+                     STR_ARG(version), STR_ARG(resource));
+    if (n < 0 || (size_t)n >= sizeof name)
+        return NULL;
+    struct strmap_entry *e = strmap_find(&s->by_name, (struct str){name, (size_t)n});
+    return e ? e->value.ptr : NULL;
+}
+
+const struct resource *kinds_of_key(const struct server *s, struct str key)
+{
+    size_t start = sizeof "/registry/" - 1;
+    size_t group = str_find_byte(key, '/', start);
+    size_t end = group == SIZE_MAX ? SIZE_MAX : str_find_byte(key, '/', group + 1);
+    if (end == SIZE_MAX)
+        return NULL;
+    struct strmap_entry *e = strmap_find(&s->by_key, str_sub(key, start, end));
+    return e ? e->value.ptr : NULL;
+}
+
+bool kinds_version_served(const struct server *s, struct str group, struct str version)
+{
+    for (uint32_t i = 0; i < s->nresources; i++)
+        if (str_is(group, s->resources[i].kind->group) &&
+            (!version.p || str_is(version, s->resources[i].kind->version)))
+            return true;
+    return false;
+}
+
+bool kinds_group_served(const struct server *s, struct str group)
+{
+    return kinds_version_served(s, group, STR_NONE);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects between store, cache and documents. A stored object is its JSON in the hub
+ * version and begins with resource.head, so that its revision, which is known only once
+ * it is stored, is put in by copying.
+ */
+#include "api/convert.h"
+#include "server/inner.h"
+
+static const struct str METADATA = {"\"metadata\":{", 12};
+
+static void write_member(struct strbuf *out, struct str key, const struct doc *value)
+{
+    struct doc text = {.type = DOC_STRING, .n = (uint32_t)key.n, .s = key.p};
+    doc_write_json(&text, DOC_JSON_COMPACT, out);
+    strbuf_addc(out, ':');
+    doc_write_json(value, DOC_JSON_COMPACT, out);
+}
+
+static void write_meta(struct strbuf *out, const struct doc *meta)
+{
+    bool first = true;
+    for (uint32_t i = 0; meta && i < meta->n; i++) {
+        const struct doc_member *m = &meta->members[i];
+        if (str_is(doc_key(m), "resourceVersion"))
+            continue;
+        if (!first)
+            strbuf_addc(out, ',');
+        first = false;
+        write_member(out, doc_key(m), &m->value);
+    }
+}
+
+void object_encode(const struct doc *d, struct strbuf *out)
+{
+    strbuf_adds(out, "{");
+    write_member(out, STR("kind"), doc_get(d, "kind"));
+    strbuf_addc(out, ',');
+    write_member(out, STR("apiVersion"), doc_get(d, "apiVersion"));
+    strbuf_addc(out, ',');
+    strbuf_addstr(out, METADATA);
+    write_meta(out, doc_get(d, "metadata"));
+    strbuf_addc(out, '}');
+    for (uint32_t i = 0; i < d->n; i++) {
+        const struct doc_member *m = &d->members[i];
+        struct str key = doc_key(m);
+        if (str_is(key, "kind") || str_is(key, "apiVersion") || str_is(key, "metadata"))
+            continue;
+        strbuf_addc(out, ',');
+        write_member(out, key, &m->value);
+    }
+    strbuf_addc(out, '}');
+}
+
+/* ---- the cache's view ---- */
+
+static struct str with_revision(struct str head, struct str rest, uint64_t revision,
+                                struct arena *a)
+{
+    return arena_printf(a, "%.*s\"resourceVersion\":\"%llu\",%.*s", STR_ARG(head),
+                        (unsigned long long)revision, STR_ARG(rest));
+}
+
+static void fill_labels(struct cache_object *o, const struct doc *labels)
+{
+    if (!labels || labels->type != DOC_MAP)
+        return;
+    struct cache_pair *pairs = ARENA_ARRAY(&o->arena, struct cache_pair, labels->n);
+    for (uint32_t i = 0; i < labels->n; i++)
+        pairs[i] =
+            (struct cache_pair){arena_str(&o->arena, doc_key(&labels->members[i])),
+                                arena_str(&o->arena, doc_str(&labels->members[i].value))};
+    o->labels = pairs;
+    o->nlabels = labels->n;
+}
+
+static const struct doc *field_of(const struct doc *d, const char *path)
+{
+    if (strcmp(path, "status.successful") == 0)
+        path = "status.succeeded";
+    return doc_path(d, path);
+}
+
+static struct str field_text(const struct doc *d, const struct field_label *l)
+{
+    const struct doc *v = field_of(d, l->path);
+    if (v && v->type == DOC_BOOL)
+        return v->b ? STR("true") : STR("false");
+    return v && (v->type == DOC_STRING || v->type == DOC_NUMBER) ? doc_str(v)
+                                                                 : str_from(l->absent);
+}
+
+static void fill_fields(const struct resource *res, struct cache_object *o,
+                        const struct doc *d)
+{
+    const struct field_label *l = res->labels->labels;
+    struct cache_pair pairs[sizeof res->labels->labels / sizeof *l];
+    uint32_t n = 0;
+    for (; l->path; l++)
+        if (l->absent)
+            pairs[n++] = (struct cache_pair){str_from(l->path),
+                                             arena_str(&o->arena, field_text(d, l))};
+    if (n == 0)
+        return;
+    struct cache_pair *kept = ARENA_ARRAY(&o->arena, struct cache_pair, n);
+    memcpy(kept, pairs, n * sizeof *kept);
+    o->fields = kept;
+    o->nfields = n;
+}
+
+bool object_decode(void *server, struct str key, struct str value, uint64_t revision,
+                   struct cache_object *o)
+{
+    struct server *s = server;
+    const struct resource *res = kinds_of_key(s, key);
+    struct doc_source src = {.name = "store", .text = value};
+    struct doc d;
+    bool ok =
+        res && str_starts(value, res->head) && doc_read_json(&src, &s->scratch, &d, NULL);
+    if (ok) {
+        const struct doc *meta = doc_get(&d, "metadata");
+        o->namespace = arena_str(&o->arena, doc_get_text(meta, "namespace"));
+        o->name = arena_str(&o->arena, doc_get_text(meta, "name"));
+        o->json = with_revision(res->head, str_sub(value, res->head.n, SIZE_MAX),
+                                revision, &o->arena);
+        fill_labels(o, doc_get(meta, "labels"));
+        fill_fields(res, o, &d);
+    }
+    arena_reset(&s->scratch);
+    return ok;
+}
+
+struct str object_item(const struct resource *res, const struct cache_object *o)
+{
+    return str_sub(o->json, res->head.n - METADATA.n, SIZE_MAX);
+}
+
+struct str object_json_at(const struct resource *res, const struct cache_object *o,
+                          uint64_t revision, struct arena *a)
+{
+    size_t end = str_find_byte(o->json, ',', res->head.n);
+    return with_revision(res->head, str_sub(o->json, end + 1, SIZE_MAX), revision, a);
+}
+
+/* ---- documents ---- */
+
+struct doc object_doc(const struct cache_object *o, struct arena *a)
+{
+    struct doc_source src = {.name = "store", .text = o->json};
+    struct doc d = doc_make_map();
+    doc_read_json(&src, a, &d, NULL);
+    return doc_dup(a, &d);
+}
+
+void object_convert(const struct resource *res, struct doc *d, struct arena *a)
+{
+    if (res->main == res->hub)
+        return;
+    api_convert(res->hub, res->main, d, a);
+    doc_set(a, d, "apiVersion", doc_make_string(a, res->api_version));
+}
+
+struct str object_key(const struct resource *res, struct str namespace, struct str name,
+                      struct arena *a)
+{
+    if (!res->main->namespaced)
+        return arena_printf(a, "%.*s%.*s", STR_ARG(res->prefix), STR_ARG(name));
+    return arena_printf(a, "%.*s%.*s/%.*s", STR_ARG(res->prefix), STR_ARG(namespace),
+                        STR_ARG(name));
+}
+
+struct doc *object_meta(struct doc *d)
+{
+    for (uint32_t i = 0; i < d->n; i++)
+        if (str_is(doc_key(&d->members[i]), "metadata") &&
+            d->members[i].value.type == DOC_MAP)
+            return &d->members[i].value;
+    return NULL;
+}
+
+struct str meta_text(const struct doc *d, const char *member)
+{
+    return doc_get_text(doc_get(d, "metadata"), member);
+}

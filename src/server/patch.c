@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Patches: of JSON, by merging, strategic, and applied. */
+#include <strings.h>
+
+#include "api/apply.h"
+#include "api/canonical.h"
+#include "api/strategic.h"
+#include "server/write.h"
+
+enum patch_kind { PATCH_IS_JSON, PATCH_IS_MERGE, PATCH_IS_STRATEGIC, PATCH_IS_APPLY };
+
+static const struct {
+    const char *type;
+    enum patch_kind kind;
+} TYPES[] = {
+    {"application/json-patch+json", PATCH_IS_JSON},
+    {"application/merge-patch+json", PATCH_IS_MERGE},
+    {"application/strategic-merge-patch+json", PATCH_IS_STRATEGIC},
+    {"application/apply-patch+yaml", PATCH_IS_APPLY},
+};
+enum { NTYPES = sizeof TYPES / sizeof *TYPES };
+
+struct patching {
+    struct write w; /* first */
+    enum patch_kind kind;
+    bool force;
+};
+
+static bool find_type(struct request *r, enum patch_kind *out)
+{
+    struct str type = net_header_get(r->x, "content-type");
+    struct str head = str_trim(str_sub(type, 0, str_find_byte(type, ';', 0)));
+    for (int i = 0; i < NTYPES; i++)
+        if (head.n == strlen(TYPES[i].type) &&
+            strncasecmp(head.p, TYPES[i].type, head.n) == 0) {
+            *out = TYPES[i].kind;
+            return true;
+        }
+    return fail(r, 415, "UnsupportedMediaType", "415: Unsupported Media Type");
+}
+
+static bool read_patch(struct patching *p)
+{
+    struct request *r = p->w.r;
+    struct doc_source src = {.name = "patch", .text = r->x->body};
+    struct doc_list docs = {0};
+    struct err e = ERR_INIT;
+    bool ok = p->kind == PATCH_IS_APPLY ? doc_read_yaml(&src, r->a, &docs, &e)
+                                        : doc_read_json(&src, r->a, &p->w.body, &e);
+    if (ok && p->kind == PATCH_IS_APPLY)
+        p->w.body = docs.n ? docs.v[0] : doc_make_map();
+    if (ok && p->kind != PATCH_IS_JSON && p->w.body.type != DOC_MAP)
+        ok = err_set(&e, ERR_INVALID, "the patch is not a map");
+    if (!ok && p->kind == PATCH_IS_JSON)
+        fail_bad(r, "invalid JSON patch");
+    else if (!ok)
+        fail_bad(r, "error decoding patch: %s", err_text(&e));
+    err_release(&e);
+    return ok;
+}
+
+static bool fail_patch(struct request *r, const struct patch_error *e)
+{
+    struct str text = e->text;
+    switch (e->status) {
+    case PATCH_BAD:
+        return fail_bad(r, "%.*s", STR_ARG(text));
+    case PATCH_CONFLICT:
+        return fail(r, 409, "Conflict", "%.*s", STR_ARG(text));
+    case PATCH_TOO_LARGE:
+        return fail(r, 413, "RequestEntityTooLarge", "%.*s", STR_ARG(text));
+    case PATCH_NO_FIT:
+        fail(r, 422, "Invalid", "%.*s", STR_ARG(text));
+        r->failure.has_details = true;
+        return false;
+    case PATCH_FAILED:
+        break;
+    }
+    return fail(r, 500, NULL, "%.*s", STR_ARG(text));
+}
+
+static bool fail_apply(struct request *r, const struct patch_error *e,
+                       const struct apply_result *result)
+{
+    fail_patch(r, e);
+    for (size_t i = 0; i < result->nconflicts; i++) {
+        const struct apply_conflict *c = &result->conflicts[i];
+        fail_cause(r, "FieldManagerConflict",
+                   arena_printf(r->a, "conflict with %.*s", STR_ARG(c->manager)),
+                   c->field);
+    }
+    return false;
+}
+
+static bool apply(struct patching *p, const struct doc *live, struct doc *out)
+{
+    struct request *r = p->w.r;
+    struct str manager = query_get(&r->query, "fieldManager");
+    struct apply_write w = {.kind = r->res->kind, .manager = manager, .now = r->now};
+    struct apply_result result = {0};
+    struct patch_error e = {0};
+    if (!apply_config(&w, live, &p->w.body, p->force, r->a, &result, &e))
+        return fail_apply(r, &e, &result);
+    *out = result.object;
+    return true;
+}
+
+static bool patch(struct patching *p, const struct doc *live, struct doc *out)
+{
+    struct request *r = p->w.r;
+    struct patch_error e = {0};
+    bool ok = false;
+    switch (p->kind) {
+    case PATCH_IS_JSON:
+        ok = patch_json(live, &p->w.body, r->a, out, &e);
+        break;
+    case PATCH_IS_MERGE:
+        ok = patch_merge(live, &p->w.body, r->a, out, &e);
+        break;
+    case PATCH_IS_STRATEGIC:
+        ok = strategic_patch(r->res->main->type, live, &p->w.body, r->a, out, &e);
+        break;
+    case PATCH_IS_APPLY:
+        return apply(p, live, out);
+    }
+    return ok || fail_patch(r, &e);
+}
+
+/* What an applied object owns is in it already; other patches are tracked later. */
+static bool make(struct patching *p)
+{
+    struct write *w = &p->w;
+    struct request *r = w->r;
+    bool there = write_load(w);
+    if (!there && (p->kind != PATCH_IS_APPLY || r->res->sub))
+        return fail_missing(r, w->name);
+    struct doc live = doc_make_map(), d;
+    if (there) {
+        live = object_doc(w->old, r->a);
+        object_convert(r->res, &live, r->a);
+    }
+    if (!patch(p, there ? &live : NULL, &d))
+        return false;
+    d = doc_dup(r->a, &d);
+    w->code = there ? 200 : 201;
+    w->owned = p->kind == PATCH_IS_APPLY;
+    if (!write_check(r, &d, NULL))
+        return false;
+    return there ? write_finish_update(w, &d) : write_finish_create(w, &d);
+}
+
+static void again(struct write *w)
+{
+    if (make((struct patching *)w))
+        write_commit(w);
+    else
+        write_fail(w);
+}
+
+static bool check_options(struct patching *p)
+{
+    struct request *r = p->w.r;
+    p->force = query_bool(&r->query, "force");
+    struct str manager = query_get(&r->query, "fieldManager"), text, field;
+    if (p->kind == PATCH_IS_APPLY && manager.n == 0) {
+        text = STR("Required value: is required for apply patch");
+        field = STR("fieldManager");
+    } else if (p->kind != PATCH_IS_APPLY && query_get(&r->query, "force").p) {
+        text = STR("Forbidden: may not be specified for non-apply patch");
+        field = STR("force");
+    } else {
+        return true;
+    }
+    fail(r, 422, "Invalid", "PatchOptions.meta.k8s.io \"\" is invalid: %.*s: %.*s",
+         STR_ARG(field), STR_ARG(text));
+    fail_cause(r, str_is(field, "force") ? "FieldValueForbidden" : "FieldValueRequired",
+               text, field);
+    r->failure.group = STR("meta.k8s.io");
+    r->failure.kind = STR("PatchOptions");
+    return false;
+}
+
+void write_patch(struct request *r)
+{
+    struct patching *p = ARENA_NEW(r->a, struct patching);
+    p->w = (struct write){.r = r, .again = again};
+    if (find_type(r, &p->kind) && check_options(p) && read_patch(p))
+        again(&p->w);
+    else
+        write_fail(&p->w);
+}

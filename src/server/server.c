@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start and end of a server, and the way of a request to its verb. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "api/timestamp.h"
+#include "server/user.h"
+
+enum {
+    STOP_MS = 2000,            /* for requests that run when the server is stopped */
+    MAX_BODY = 3 * 1024 * 1024 /* as upstream */
+};
+
+/* ---- requests ---- */
+
+typedef void verb_fn(struct request *r);
+
+static const struct verb {
+    const char *method;
+    bool named; /* of one object */
+    const char *name;
+    verb_fn *serve;
+} VERBS[] = {
+    {"GET", true, "get", read_get},
+    {"HEAD", true, "get", read_get},
+    {"GET", false, "list", read_list},
+    {"HEAD", false, "list", read_list},
+    {"POST", false, "create", write_create},
+    {"PUT", true, "update", write_update},
+    {"PATCH", true, "patch", write_patch},
+    {"DELETE", true, "delete", delete_one},
+    {"DELETE", false, "deletecollection", delete_collection},
+};
+static const struct verb WATCH = {"GET", false, "watch", watch_serve};
+
+/* NULL: no verb has this method. */
+static const struct verb *find_verb(const struct request *r)
+{
+    bool named = r->route.name.p != NULL;
+    for (size_t i = 0; i < sizeof VERBS / sizeof *VERBS; i++)
+        if (str_is(r->x->method, VERBS[i].method) && VERBS[i].named == named)
+            return strcmp(VERBS[i].name, "list") == 0 && query_bool(&r->query, "watch")
+                       ? &WATCH
+                       : &VERBS[i];
+    return NULL;
+}
+
+static struct str lower_method(struct request *r)
+{
+    struct str m = arena_str(r->a, r->x->method);
+    for (size_t i = 0; i < m.n; i++)
+        ((char *)m.p)[i] |= m.p[i] >= 'A' && m.p[i] <= 'Z' ? 0x20 : 0;
+    return m;
+}
+
+static const char *verb_name(struct request *r, const struct verb *v)
+{
+    if (r->route.form == ROUTE_RESOURCE && v)
+        return v->name;
+    return str_is(r->x->method, "HEAD") ? "head" : lower_method(r).p;
+}
+
+static bool find_resource(struct request *r)
+{
+    struct route *t = &r->route;
+    struct str name = t->subresource.p
+                          ? arena_printf(r->a, "%.*s/%.*s", STR_ARG(t->resource),
+                                         STR_ARG(t->subresource))
+                          : t->resource;
+    r->res = kinds_find(r->s, t->group, t->version, name);
+    if (!r->res || (t->namespace.p && !r->res->main->namespaced))
+        return fail_no_resource(r);
+    /* Of a namespaced resource only lists may span namespaces. */
+    if (r->res->main->namespaced && !t->namespace.p && t->name.p)
+        return fail_no_resource(r);
+    return true;
+}
+
+static bool read_dry_run(struct request *r)
+{
+    struct str v = query_get(&r->query, "dryRun");
+    r->dry_run = str_is(v, "All");
+    return true;
+}
+
+static void serve_resource(struct request *r, const struct verb *v)
+{
+    if (!media_negotiate(r) || !find_resource(r)) {
+        request_answer_failure(r);
+        return;
+    }
+    bool spread = r->res->main->namespaced && !r->route.namespace.p && v &&
+                  strcmp(v->name, "list") != 0 && strcmp(v->name, "watch") != 0;
+    if (!v || spread || !kinds_has_verb(r->res->kind, v->name)) {
+        fail_method(r);
+        request_answer_failure(r);
+        return;
+    }
+    if (read_dry_run(r))
+        v->serve(r);
+    else
+        request_answer_failure(r);
+}
+
+static void answer_text(struct request *r, unsigned code, const char *type,
+                        const char *text)
+{
+    struct strbuf body = STRBUF_INIT;
+    strbuf_adds(&body, text);
+    request_answer_bytes(r, code, type, &body);
+    strbuf_release(&body);
+}
+
+static const char VERSION[] =
+    "{\n  \"major\": \"1\",\n  \"minor\": \"37\",\n  \"gitVersion\": \"v1.37.2\",\n"
+    "  \"gitCommit\": \"\",\n  \"gitTreeState\": \"clean\",\n  \"buildDate\": \"\",\n"
+    "  \"goVersion\": \"\",\n  \"compiler\": \"\",\n  \"platform\": \"linux/amd64\"\n}\n";
+
+static void serve_other(struct request *r)
+{
+    struct str path = r->x->path;
+    bool get = str_is(r->x->method, "GET") || str_is(r->x->method, "HEAD");
+    if (get &&
+        (str_is(path, "/healthz") || str_is(path, "/livez") || str_is(path, "/readyz"))) {
+        answer_text(r, 200, "text/plain; charset=utf-8", "ok");
+    } else if (get && (str_is(path, "/version") || str_is(path, "/version/"))) {
+        answer_text(r, 200, "application/json", VERSION);
+    } else {
+        fail_no_resource(r);
+        request_answer_failure(r);
+    }
+}
+
+static struct str now_text(struct arena *a)
+{
+    return timestamp_print(time(NULL), 0, false, a);
+}
+
+static void handle(void *ctx, struct net_exchange *x)
+{
+    struct request *r = ARENA_NEW(x->arena, struct request);
+    *r = (struct request){.s = ctx, .x = x, .a = x->arena, .now = now_text(x->arena)};
+    query_parse(x->query, r->a, &r->query);
+    struct user u;
+    bool ok = route_parse(x->path, r->a, &r->route) ||
+              fail_bad(r, "the path is not properly encoded");
+    const struct verb *v = ok ? find_verb(r) : NULL;
+    ok = ok && user_authenticate(r, &u) && user_authorize(r, &u, verb_name(r, v));
+    if (!ok)
+        request_answer_failure(r);
+    else if (r->route.form == ROUTE_RESOURCE)
+        serve_resource(r, v);
+    else if (r->route.form == ROUTE_OTHER)
+        serve_other(r);
+    else
+        discovery_serve(r);
+}
+
+/* What net/ refuses, in the words of the API. */
+static void refuse(void *ctx, struct net_exchange *x, unsigned status)
+{
+    static const struct {
+        unsigned status;
+        const char *reason, *text;
+    } TEXTS[] = {
+        {413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728"},
+        {429, "TooManyRequests", "the server has received too many requests"},
+        {408, "Timeout", "the request was not complete in time"},
+    };
+    struct request *r = ARENA_NEW(x->arena, struct request);
+    *r = (struct request){.s = ctx, .x = x, .a = x->arena};
+    fail(r, status, "BadRequest", "the request cannot be understood");
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
+        if (TEXTS[i].status == status)
+            fail(r, status, TEXTS[i].reason, "%s", TEXTS[i].text);
+    request_answer_failure(r);
+}
+
+/* ---- the store ---- */
+
+static void poll_store(void *ctx)
+{
+    struct server *s = ctx;
+    if (s->store)
+        store_poll(s->store);
+}
+
+static void wake(void *ctx)
+{
+    struct server *s = ctx;
+    net_post(s->loop, poll_store, s);
+}
+
+static void changed(void *ctx, const struct store_change *c)
+{
+    struct server *s = ctx;
+    if (s->cache)
+        cache_apply(s->cache, c);
+}
+
+static bool open_store(struct server *s, const char *dir, struct err *e)
+{
+    struct store_opts opts = {
+        .wake = wake, .wake_ctx = s, .changed = changed, .changed_ctx = s};
+    struct cache_opts cache = {.decode = object_decode, .ctx = s};
+    s->store = store_open(arena_printf(&s->arena, "sqlite:%s/store", dir).p, &opts, e);
+    if (!s->store)
+        return false;
+    s->cache = cache_new(&cache);
+    return cache_load(s->cache, s->store, e);
+}
+
+/* ---- life ---- */
+
+/* "[::1]:6443" is "::1". */
+static const char *host_of(struct arena *a, const char *listen)
+{
+    struct str s = str_from(listen);
+    const char *colon = strrchr(listen, ':');
+    size_t end = colon ? (size_t)(colon - listen) : s.n;
+    bool bracket = end >= 2 && s.p[0] == '[' && s.p[end - 1] == ']';
+    return arena_str(a, str_sub(s, bracket, end - bracket)).p;
+}
+
+static bool listen_on(struct server *s, const struct server_opts *o, struct err *e)
+{
+    struct net_tls_opts tls = {.cert_pem = s->dir.serving.cert_pem,
+                               .key_pem = s->dir.serving.key_pem,
+                               .client_ca_pem = s->dir.ca.cert_pem};
+    struct net_server_opts opts = {
+        .tls = &tls, .address = o->listen, .refuse = refuse, .max_body = MAX_BODY};
+    s->http = net_server_new(s->loop, &opts, handle, s, e);
+    if (!s->http)
+        return false;
+    const char *host = host_of(&s->arena, o->listen);
+    bool six = strchr(host, ':') != NULL;
+    bool any = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+    s->url = arena_printf(&s->arena, "https://%s%s%s:%u", six && !any ? "[" : "",
+                          any ? "127.0.0.1" : host, six && !any ? "]" : "",
+                          net_server_port(s->http))
+                 .p;
+    return true;
+}
+
+static bool start(struct server *s, const struct server_opts *o, struct err *e)
+{
+    const char *host = host_of(&s->arena, o->listen);
+    kinds_init(s);
+    return dir_open(&s->dir, o->dir, host, &s->arena, e) && open_store(s, o->dir, e) &&
+           namespaces_make(s, now_text(&s->arena), e) && listen_on(s, o, e) &&
+           dir_write_kubeconfig(&s->dir, o->dir, s->url, &s->arena, e);
+}
+
+struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
+                          struct err *e)
+{
+    struct server *s = mem_zalloc(sizeof *s);
+    s->loop = loop;
+    s->gates = opts->gates;
+    s->dir.lock = -1;
+    if (start(s, opts, e))
+        return s;
+    server_free(s);
+    return NULL;
+}
+
+const char *server_url(const struct server *s)
+{
+    return s->url;
+}
+
+void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
+{
+    watch_end_all(s);
+    net_server_stop(s->http, STOP_MS, done, ctx);
+}
+
+void server_free(struct server *s)
+{
+    if (s->store)
+        store_close(s->store);
+    s->store = NULL;
+    if (s->http)
+        net_server_free(s->http);
+    watch_end_all(s);
+    if (s->cache)
+        cache_free(s->cache);
+    dir_close(&s->dir);
+    strmap_release(&s->by_name);
+    strmap_release(&s->by_key);
+    arena_fini(&s->scratch);
+    arena_fini(&s->arena);
+    free(s);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The API server: the kinds of api/ over HTTPS from a store. One folder holds all of its
+ * state: store, certificate authority, own certificate, and the kubeconfig of its
+ * administrator. All of it runs on one event loop.
+ *
+ * Users: a client certificate of the group system:masters, signed by the folder's
+ * authority, may do everything. Nobody else may do anything but ask for health and
+ * version: roles, tokens and impersonation are not there yet.
+ */
+#ifndef DRAY_SERVER_SERVER_H
+#define DRAY_SERVER_SERVER_H
+
+#include "api/gates.h"
+#include "base/err.h"
+#include "net/http.h"
+
+struct server;
+
+struct server_opts {
+    const char *dir;    /* made when it is not there; its parent must be */
+    const char *listen; /* "127.0.0.1:6443"; port 0: any */
+    struct api_gates gates;
+};
+
+/* Opens the folder and listens. Errors: the folder is another server's, unusable, or the
+ * address is taken. */
+struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
+                          struct err *e);
+/* "https://127.0.0.1:6443"; lives as long as the server. */
+const char *server_url(const struct server *s);
+/* Takes no more requests, lets running ones end for a while, then calls done. */
+void server_stop(struct server *s, void (*done)(void *ctx), void *ctx);
+/* Everything acknowledged is on disk afterwards. Before net_loop_free. */
+void server_free(struct server *s);
+
+#endif

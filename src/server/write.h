@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of writing: an object on its way into the store. All writes end in write_commit,
+ * which compares and swaps; when somebody else was faster, `again` is called to make the
+ * object anew from what is there now.
+ */
+#ifndef DRAY_SERVER_WRITE_H
+#define DRAY_SERVER_WRITE_H
+
+#include "server/inner.h"
+
+enum write_answer { WRITE_OBJECT, WRITE_STATUS };
+
+struct write {
+    struct request *r;
+    struct str name;
+    struct str key;
+    struct cache_object *old; /* reference; NULL: it is new */
+    struct doc body;          /* as sent, for `again` */
+    bool owned;               /* managedFields are made already */
+    bool drop;                /* the object goes */
+    unsigned code;            /* of success */
+    enum write_answer answer;
+    struct doc object; /* in the hub version, as it will be (or was, of a drop) */
+    void (*again)(struct write *w);
+    unsigned tries;
+    void (*then)(struct write *w, bool ok); /* instead of an answer */
+    void *ctx;
+};
+
+struct str write_new_uid(struct arena *a);
+
+/* Reads the body as the request's kind: defaulted and canonical, in its version. */
+bool write_read_body(struct request *r, struct doc *out);
+/* The same for a document that is here already; what: how failures call it. */
+bool write_check(struct request *r, struct doc *d, const struct doc_source *src);
+/* The body as a mutable map, whatever it holds; src says where its places are. */
+bool write_read_document(struct request *r, struct doc_source *src, struct doc *out);
+/* Completes what was made from w->old, a document in the request's version, to
+ * w->object: ownership, generation, admission, validation. */
+bool write_finish_update(struct write *w, struct doc *d);
+bool write_finish_create(struct write *w, struct doc *d);
+/* Sends w->object to the store, or answers at once when there is nothing to do. */
+void write_commit(struct write *w);
+/* Ends it with the failure of the request. */
+void write_fail(struct write *w);
+/* References w->old, the object of the request as it is now. */
+bool write_load(struct write *w);
+
+#endif
