@@ -357,13 +357,13 @@ static struct str any_metric(const struct printing *p, const struct doc *spec,
     return STR("<unknown type>");
 }
 
-/* autoscaling/v1 knows one metric, and says it in fields of its own. */
+/* autoscaling/v1 knows one metric, and says it in fields of its own; 80 % unless told. */
 static struct str old_metric(const struct printing *p, const struct doc *object)
 {
     struct str want = cell_path_text(object, "spec.targetCPUUtilizationPercentage"),
                have = cell_path_text(object, "status.currentCPUUtilizationPercentage");
     if (!want.n)
-        return STR("<none>");
+        want = STR("80");
     return arena_printf(p->a, "cpu: %.*s%s/%.*s%%", STR_ARG(have),
                         have.n ? "%" : "<unknown>", STR_ARG(want));
 }

@@ -47,6 +47,10 @@ static const struct {
      "\"resource\":{\"current\":{\"averageUtilization\":12}}}]}",
      "[\"a\",\"Deployment/d\",\"cpu: 12%/80%, <unknown>/5 (avg) + 1 more...\",\"1\",5,0,"
      "\"<unknown>\"]"},
+    {"autoscaling/v1", "HorizontalPodAutoscaler",
+     "\"metadata\":{\"name\":\"a\"},\"spec\":{\"maxReplicas\":5,\"scaleTargetRef\":{"
+     "\"kind\":\"Deployment\",\"name\":\"d\"}}",
+     "[\"a\",\"Deployment/d\",\"cpu: <unknown>/80%\",\"<unset>\",5,0,\"<unknown>\"]"},
     {"networking.k8s.io/v1", "Ingress",
      "\"metadata\":{\"name\":\"a\"},\"spec\":{\"rules\":[{\"host\":\"x\"},{},{\"host\":"
      "\"y\"}],\"tls\":[{}]}",
@@ -130,14 +134,13 @@ static void test_lists(void **state)
 {
     struct arena a = {0};
     (void)state;
-    struct doc table =
-        table_of(
-            &a,
-            "{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"StorageClassList\","
-            "\"metadata\":{\"resourceVersion\":\"7\",\"continue\":\"c\"},\"items\":"
-            "[" CLASS("old", "2020-01-01T00:00:00Z") "," CLASS(
-                "b", "2025-01-01T00:00:00Z") "," CLASS("a", "2025-01-01T00:00:00Z") "]}",
-            API_INCLUDE_METADATA);
+    struct doc table = table_of(
+        &a,
+        "{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"StorageClassList\","
+        "\"metadata\":{\"resourceVersion\":\"7\",\"continue\":\"c\"},\"items\":"
+        "[" CLASS("old", "2020-01-01T00:00:00Z") "," CLASS(
+            "b", "2025-01-01T00:00:00Z") "," CLASS("a", "2025-01-01T00:00:00Z") "]}",
+        API_INCLUDE_METADATA);
     static const char *const names[] = {"old", "b", "a (default)"};
     const struct doc *rows = doc_get(&table, "rows");
     object_is(&a, "list", doc_get(&table, "metadata"),
