@@ -105,7 +105,7 @@ static void make_index(struct solver *s, struct value_index *x, uint32_t n,
     x->ids = ARENA_ARRAY(a, uint32_t, n);
     x->bits = ARENA_ARRAY(a, uint64_t, (size_t)n * s->words);
     x->count = ARENA_ARRAY(a, uint32_t, n);
-    if (n)
+    if (ids)
         memcpy(x->ids, ids, n * sizeof *x->ids);
 }
 
