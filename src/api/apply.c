@@ -574,7 +574,7 @@ static struct fields allowed_by_annotation(struct apply *p)
     struct doc_source src = {.name = "annotation"};
     struct fields none = {0};
     struct doc d;
-    struct str why;
+    struct str why = STR_NONE;
     if (!str_is(p->self.name, "kubectl") || !note)
         return none;
     src.text = doc_str(note);

@@ -3,6 +3,7 @@
 
 #include "api/timestamp.h"
 #include "base/base64.h"
+#include "base/map.h"
 #include "num/quantity.h"
 
 static void canonical(const struct api_type *t, struct doc *d, struct arena *a,
@@ -93,17 +94,27 @@ static struct doc each_item(const struct api_field *f, const struct doc *d,
     return out;
 }
 
+/* Of a key given twice the last value counts. */
 static struct doc each_member(const struct api_field *f, const struct doc *d,
                               struct arena *a)
 {
     struct doc out = doc_make_map();
+    struct strmap places = STRMAP_INIT;
     out.pos = d->pos;
     for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++) {
         const struct doc *value = &d->members[i].value;
-        doc_set_str(a, &out, doc_key(&d->members[i]),
-                    f->container == API_MAP_OF_LISTS ? each_item(f, value, a)
-                                                     : one_value(f, value, a));
+        struct doc kept = f->container == API_MAP_OF_LISTS ? each_item(f, value, a)
+                                                           : one_value(f, value, a);
+        bool made;
+        struct strmap_entry *e = strmap_put(&places, doc_key(&d->members[i]), &made);
+        if (made) {
+            e->value.u = out.n;
+            doc_add_str(a, &out, doc_key(&d->members[i]), kept);
+        } else {
+            out.members[e->value.u].value = kept;
+        }
     }
+    strmap_release(&places);
     return out;
 }
 

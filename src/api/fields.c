@@ -242,12 +242,11 @@ static struct fields combine(enum operation op, const struct fields *x,
 static struct field_node combine_nodes(enum operation op, const struct field_node *x,
                                        const struct field_node *y, struct arena *a)
 {
-    struct field_node node = {.name = x ? x->name : y->name};
-    if (!x || !y) {
-        if (op == UNION || (x && op != INTERSECTION))
-            node = x ? *x : *y;
-        return node;
-    }
+    if (!y)
+        return op == INTERSECTION ? (struct field_node){.name = x->name} : *x;
+    struct field_node node = {.name = y->name};
+    if (!x)
+        return op == UNION ? *y : node;
     if (op == WITHOUT && y->member)
         return node;
     node.member = op == UNION          ? x->member || y->member
