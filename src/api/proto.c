@@ -545,7 +545,7 @@ static struct doc *member_made(struct decoder *r, struct doc *map,
 static bool decode_field(struct decoder *r, const struct api_field *f,
                          const struct wire_field *w, struct doc *out)
 {
-    struct doc value;
+    struct doc value = {0};
     if (f->container == API_MAP || f->container == API_MAP_OF_LISTS)
         return decode_entry(r, f, w->bytes, member_made(r, out, f, doc_make_map()));
     if (!decode_value(r, f, w, &value))

@@ -156,13 +156,13 @@ static bool check_expression(struct api_at *at, enum device_expr_mode mode,
 
 API_RULE(selector_expression)
 {
-    uint64_t cost;
+    uint64_t cost = 0;
     return at->w->stored || check_expression(at, DEVICE_SELECTOR, &cost);
 }
 
 API_RULE(derived_expression)
 {
-    uint64_t cost;
+    uint64_t cost = 0;
     if (check_expression(at, DEVICE_DERIVED, &cost))
         at->w->derived_cost += cost; /* wraps as upstream's sum does (spec 4.9) */
     return true;

@@ -418,7 +418,7 @@ static bool merge_maps(struct merging *m, const struct lookup *l, struct doc *ol
 static bool merge_list(struct merging *m, const struct lookup *l, struct doc *old,
                        const struct doc *patch, bool deletes, struct doc *out)
 {
-    bool maps;
+    bool maps = false;
     bool plain = !l->merge && !deletes;
     if (plain || old->n + patch->n == 0) {
         *out = plain ? *patch : *old;
@@ -489,26 +489,27 @@ static bool order_field(struct merging *m, const struct api_type *type, struct d
                         struct str *field)
 {
     struct lookup l;
-    bool maps;
+    bool maps = false;
     const struct doc *order = &directive->value, none = doc_make_list();
     if (order->type != DOC_LIST)
         return wrong_type(m, "list", order);
     if (!field_of(doc_key(directive), SET_ORDER, field))
         return bad_order(m);
-    struct doc *had = (struct doc *)doc_get_str(old, *field), merged;
-    const struct doc *new = doc_get_str(patch, *field);
+    struct doc *had = (struct doc *)doc_get_str(old, *field), merged = none;
+    const struct doc *fresh = doc_get_str(patch, *field);
     if (had && had->type != DOC_LIST)
         return wrong_type(m, "list", had);
-    if (new &&new->type != DOC_LIST)
-        return wrong_type(m, "list", new);
-    if (!look_up(m, type, *field, &l) || !check_order(m, new, order, l.key))
+    if (fresh && fresh->type != DOC_LIST)
+        return wrong_type(m, "list", fresh);
+    if (!look_up(m, type, *field, &l) || !check_order(m, fresh, order, l.key))
         return false;
-    if (!had && !new)
+    if (!had && !fresh)
         return true;
     /* Grown in place, the list still shows its first items to this view of it. */
     struct doc server = had ? *had : none;
-    if (!merge_for_order(m, &l, had, new, &merged) || !check_keys(m, &merged, l.key) ||
-        !check_keys(m, order, l.key) || !one_type(m, &server, new ? new : &none, &maps))
+    if (!merge_for_order(m, &l, had, fresh, &merged) || !check_keys(m, &merged, l.key) ||
+        !check_keys(m, order, l.key) ||
+        !one_type(m, &server, fresh ? fresh : &none, &maps))
         return false;
     doc_set_str(m->a, old, *field, arrange_by(m, &merged, order, &server, l.key));
     return true;
@@ -519,7 +520,7 @@ static bool order_fields(struct merging *m, const struct api_type *type, struct 
                          const struct doc *patch, struct doc *done)
 {
     for (uint32_t i = 0; i < patch->n; i++) {
-        struct str field;
+        struct str field = STR_NONE;
         if (!str_starts(doc_key(&patch->members[i]), STR(SET_ORDER)))
             continue;
         if (!order_field(m, type, old, patch, &patch->members[i], &field))

@@ -75,11 +75,11 @@ static struct device_attr_value read_list(struct view_reader *r, const struct do
     } else if ((list = view_list(r, d, "bools")) != NULL) {
         v.kind = DEVICE_ATTR_BOOLS;
         read_bools(r, list, &v);
-    } else if ((list = view_list(r, d, "strings")) != NULL) {
+    } else if (view_list(r, d, "strings")) {
         struct view_strs s = view_strs(r, d, "strings");
         v = (struct device_attr_value){
             .kind = DEVICE_ATTR_STRINGS, .n = s.n, .strings = s.v};
-    } else if ((list = view_list(r, d, "versions")) != NULL) {
+    } else if (view_list(r, d, "versions")) {
         struct view_strs s = view_strs(r, d, "versions");
         v = (struct device_attr_value){
             .kind = DEVICE_ATTR_VERSIONS, .n = s.n, .strings = s.v};

@@ -30,6 +30,7 @@ bool base64_decode(struct str s, struct arena *a, struct str *out)
     while (s.n && s.p[s.n - 1] == '=')
         s.n--;
     for (size_t i = 0; i < s.n; i++) {
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): letters, not text */
         const char *at = memchr(LETTERS, s.p[i], 64);
         if (s.p[i] == '\n' || s.p[i] == '\r')
             continue;

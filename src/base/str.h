@@ -30,6 +30,7 @@ static inline struct str str_from(const char *cstr)
 
 static inline bool str_eq(struct str a, struct str b)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): n is 0 then */
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 

@@ -250,12 +250,13 @@ static bool is_dynamic_only(const struct cel_env *env, const struct cel_decl *d)
 static cel_cost_fn *find_cost(const struct cel_env *env, const char *overload,
                               const char *function)
 {
+    const char *want = overload ? overload : function;
     each_lib(env, l)
     {
         for (uint32_t i = 0; i < l->lib->ncosts; i++) {
             const struct cel_cost_row *row = &l->lib->costs[i];
             const char *have = overload ? row->overload : row->function;
-            if (have && strcmp(have, overload ? overload : function) == 0)
+            if (have && want && strcmp(have, want) == 0)
                 return row->cost;
         }
     }
