@@ -332,7 +332,7 @@ static struct cel_value apply_regex(const struct cel_call *c, struct cel_frame *
 
 struct cel_value cel_code_regex(const struct cel_node *n, struct cel_frame *f)
 {
-    struct cel_value args[3], v;
+    struct cel_value args[3] = {0}, v;
     if (!load_args(&n->call, f, args, &v))
         return v;
     if (v.kind == CEL_UNSET)

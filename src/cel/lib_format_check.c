@@ -51,11 +51,13 @@ static const struct cel_ast *unprintable(const struct checking *c,
                                          const struct cel_ast *node,
                                          const struct format_verb *verb)
 {
-    const struct cel_ast *bad = fits(c, node, verb) ? NULL : node;
-    if (!bad && node->kind == CEL_AST_LIST) {
+    const struct cel_ast *bad = NULL;
+    if (!fits(c, node, verb))
+        return node;
+    if (node->kind == CEL_AST_LIST) {
         for (uint32_t i = 0; i < node->list.n && !bad; i++)
             bad = unprintable(c, node->list.items[i], verb);
-    } else if (!bad && node->kind == CEL_AST_MAP) {
+    } else if (node->kind == CEL_AST_MAP) {
         for (uint32_t i = 0; i < node->map.n && !bad; i++) {
             bad = unprintable(c, node->map.entries[i].key, verb);
             if (!bad)

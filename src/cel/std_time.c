@@ -147,7 +147,8 @@ ACCESSOR(milliseconds, args[0].len / 1000000)
 /* Whole units in a duration, by way of a double as Go has it. */
 static struct cel_value whole_units(int64_t ns, int64_t unit)
 {
-    return cel_int((int64_t)((double)(ns / unit) + (double)(ns % unit) / (double)unit));
+    int64_t whole = ns / unit;
+    return cel_int((int64_t)((double)whole + (double)(ns % unit) / (double)unit));
 }
 
 struct cel_value cel_std_duration_hours(struct cel_run *run, const struct cel_value *args,

@@ -266,7 +266,8 @@ bool cel_duration_parse(struct str text, int64_t *out)
 
 void cel_print_seconds(int64_t ns, struct strbuf *out)
 {
-    cel_print_decimal((double)(ns / CEL_NANOS) + (double)(ns % CEL_NANOS) / 1e9, out);
+    int64_t whole = ns / CEL_NANOS;
+    cel_print_decimal((double)whole + (double)(ns % CEL_NANOS) / 1e9, out);
     strbuf_addc(out, 's');
 }
 

@@ -165,7 +165,8 @@ static void settle_chain(struct unify *u, const struct cel_type *t,
 
 const struct cel_type *unify_settle(struct unify *u, const struct cel_type *t)
 {
-    const struct cel_type *params[CEL_TYPE_PARAMS], *end = follow(u, t), *settled = end;
+    const struct cel_type *params[CEL_TYPE_PARAMS] = {0}, *end = follow(u, t),
+                          *settled = end;
     if (end->kind == CEL_T_PARAM) {
         settled = &cel_type_dyn;
     } else if (end->var) {
@@ -180,7 +181,7 @@ const struct cel_type *unify_settle(struct unify *u, const struct cel_type *t)
 const struct cel_type *unify_instantiate(struct unify *u, const struct cel_type *t,
                                          uint32_t base)
 {
-    const struct cel_type *params[CEL_TYPE_PARAMS];
+    const struct cel_type *params[CEL_TYPE_PARAMS] = {0};
     if (!t->var)
         return t;
     if (t->kind == CEL_T_PARAM)
