@@ -16,7 +16,7 @@ struct cel_value cel_regex_find_all_value(struct cel_run *run, const struct cel_
     struct cel_list_builder matches = {0};
     struct cel_regex_iter it = {.re = re, .text = cel_str(text)};
     struct str match;
-    for (; limit != 0 && cel_regex_next(&it, &match); limit--)
+    for (; limit != 0 && cel_regex_next(&it, &match); limit -= limit > 0)
         cel_list_push(run, &matches, cel_string(match));
     return cel_list_done(&matches);
 }
