@@ -61,6 +61,13 @@ static bool read_options(struct request *r, struct delete_options *o)
     } else {
         options_of_query(r, o);
     }
+    if (o->propagation.n == 0 && strcmp(r->res->main->group, "batch") == 0 &&
+        strcmp(r->res->main->resource, "jobs") == 0) {
+        o->orphan = true; /* the old default of this kind */
+        request_warn(r, STR("child pods are preserved by default when jobs are deleted; "
+                            "set propagationPolicy=Background to remove them or set "
+                            "propagationPolicy=Orphan to suppress this warning"));
+    }
     if (o->has_grace && o->grace < 0)
         o->grace = 1; /* as upstream reads it */
     return true;
@@ -268,6 +275,7 @@ static void sweep_end(struct sweep *s)
 static void sweep_answer(struct sweep *s)
 {
     struct request *r = s->r;
+    r->failure = (struct failure){0};
     struct arena *a = r->a;
     struct doc list = doc_make_map(), meta = doc_make_map();
     struct str revision =
@@ -287,6 +295,7 @@ static void sweep_next(struct sweep *s);
 static void swept(struct write *w, bool ok)
 {
     struct sweep *s = w->ctx;
+    s->r->failure = w->r->failure;
     if (ok || s->r->failure.code == 404) {
         sweep_next(s);
         return;

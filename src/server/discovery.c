@@ -99,8 +99,7 @@ static void serve_groups(struct request *r)
 static void serve_group(struct request *r)
 {
     if (!kinds_group_served(r->s, r->route.group) || r->route.group.n == 0) {
-        fail_no_resource(r);
-        request_answer_failure(r);
+        request_answer_nowhere(r);
         return;
     }
     struct doc d = group_doc(r, arena_str(r->a, r->route.group).p, true);
@@ -109,6 +108,14 @@ static void serve_group(struct request *r)
 
 /* ---- /api/v1, /apis/GROUP/VERSION ---- */
 
+/* The kind of the body, without the group and version that the tables may have before
+ * it. */
+static const char *body_kind(const struct api_kind *k)
+{
+    const char *slash = strrchr(k->name, '/');
+    return slash ? slash + 1 : k->name;
+}
+
 static struct doc resource_doc(struct arena *a, const struct resource *res)
 {
     const struct api_kind *k = res->kind;
@@ -116,7 +123,7 @@ static struct doc resource_doc(struct arena *a, const struct resource *res)
     set_text(a, &d, "name", k->resource);
     set_text(a, &d, "singularName", k->singular);
     doc_set(a, &d, "namespaced", doc_make_bool(k->namespaced));
-    set_text(a, &d, "kind", k->name);
+    set_text(a, &d, "kind", body_kind(k));
     doc_set(a, &d, "verbs", text_list(a, k->verbs));
     if (k->short_names[0])
         doc_set(a, &d, "shortNames", text_list(a, k->short_names));
@@ -144,6 +151,10 @@ static void serve_version(struct request *r)
                     doc_make_string(r->a, s->resources[i].api_version));
         doc_append(r->a, &list, resource_doc(r->a, &s->resources[i]));
     }
+    if (list.n == 0 && !kinds_group_served(s, r->route.group)) {
+        request_answer_nowhere(r);
+        return;
+    }
     if (list.n == 0) {
         fail_no_resource(r);
         request_answer_failure(r);
@@ -155,12 +166,13 @@ static void serve_version(struct request *r)
 
 /* ---- all in one ---- */
 
+/* Group and version are told only of a body from elsewhere. */
 static struct doc response_kind(struct arena *a, const struct resource *res)
 {
     struct doc d = doc_make_map();
-    set_text(a, &d, "group", res->kind->group);
-    set_text(a, &d, "version", res->kind->version);
-    set_text(a, &d, "kind", res->kind->name);
+    set_text(a, &d, "group", "");
+    set_text(a, &d, "version", "");
+    set_text(a, &d, "kind", body_kind(res->kind));
     return d;
 }
 
@@ -273,8 +285,6 @@ static const char *asks_for_all(struct request *r)
         struct str clause = str_sub(accept, at, end);
         bool all = str_find(clause, STR("as=APIGroupDiscoveryList")) != SIZE_MAX &&
                    str_find(clause, STR("g=apidiscovery.k8s.io")) != SIZE_MAX;
-        if (all && str_find(clause, STR("v=v2beta1")) != SIZE_MAX)
-            return "v2beta1";
         if (all && str_ends(clause, STR("v=v2")))
             return "v2";
         if (all && str_find(clause, STR("v=v2;")) != SIZE_MAX)
@@ -291,8 +301,11 @@ void discovery_serve(struct request *r)
     bool get = str_is(r->x->method, "GET") || str_is(r->x->method, "HEAD");
     bool root = r->route.form == ROUTE_CORE || r->route.form == ROUTE_GROUPS;
     const char *all = root && get ? asks_for_all(r) : NULL;
-    if (!get)
-        fail_method(r);
+    /* Upstream looks at the method in the documents of versions alone. */
+    if (!get && (r->route.form == ROUTE_VERSION || r->route.form == ROUTE_CORE))
+        get = fail_method(r);
+    else
+        get = true;
     if (!get || (!all && !media_negotiate(r))) {
         request_answer_failure(r);
         return;

@@ -38,7 +38,7 @@ enum field_refusal { /* which words upstream has for an unknown field */
 struct field_labels {
     const char *group, *resource;
     enum field_refusal refusal;
-    struct field_label labels[11];
+    struct field_label labels[12]; /* ends with a NULL */
 };
 
 struct resource { /* a row of api_kinds that is served */
@@ -59,6 +59,9 @@ const struct resource *kinds_find(const struct server *s, struct str group,
                                   struct str version, struct str resource);
 /* The resource whose objects are kept below a key; NULL: none. */
 const struct resource *kinds_of_key(const struct server *s, struct str key);
+bool kinds_is_binding(const struct resource *res);
+/* What the client of an old version is told; STR_NONE: nothing. */
+struct str kinds_deprecation(const struct resource *res, struct arena *a);
 bool kinds_has_verb(const struct api_kind *k, const char *verb);
 bool kinds_group_served(const struct server *s, struct str group);
 bool kinds_version_served(const struct server *s, struct str group, struct str version);
@@ -146,6 +149,12 @@ void request_answer_bytes(struct request *r, unsigned code, const char *type,
 bool request_shape(struct request *r, struct doc *d);
 /* Are objects wanted as they are kept, so that their bytes serve? */
 bool request_plain(const struct request *r);
+enum { MAX_HEADERS = 40 };
+/* Fills headers, MAX_HEADERS at most, with what every answer has; the warnings end with
+ * it. Returns their number. */
+uint32_t request_headers(struct request *r, const char *type, struct net_header *headers);
+/* Of a path that is nobody's: 404 in plain text. */
+void request_answer_nowhere(struct request *r);
 void request_warn(struct request *r, struct str text);
 
 /* ---- failures (status.c): each returns false ---- */
@@ -205,6 +214,7 @@ void read_list(struct request *r);
 void watch_serve(struct request *r);
 void watch_end_all(struct server *s);
 void write_create(struct request *r);
+void binding_create(struct request *r);
 void write_update(struct request *r);
 void write_patch(struct request *r);
 void delete_one(struct request *r);

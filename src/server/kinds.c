@@ -86,6 +86,7 @@ static const struct field_labels LABELS[] = {
       {"involvedObject.fieldPath", ""},
       {"reason", ""},
       {"reportingComponent", ""},
+      {"source", ""},
       {"type", ""}}},
     {"batch", "jobs", REFUSE_QUOTED, {{"status.successful", "0"}}},
     {"resource.k8s.io",
@@ -128,6 +129,25 @@ bool kinds_delete_returns(const struct api_kind *k)
     return IS_LISTED(DELETE_RETURNS, k);
 }
 
+struct str kinds_deprecation(const struct resource *res, struct arena *a)
+{
+    static const struct {
+        const char *group, *version, *since, *until;
+    } OLD[] = {
+        {"resource.k8s.io", "v1beta1", "v1.35+", "v1.38+"},
+        {"resource.k8s.io", "v1beta2", "v1.36+", "v1.39+"},
+        {"resource.k8s.io", "v1alpha3", "v1.36+", "v1.39+"},
+    };
+    const struct api_kind *k = res->main;
+    for (size_t i = 0; i < sizeof OLD / sizeof *OLD; i++)
+        if (k != res->hub && strcmp(OLD[i].group, k->group) == 0 &&
+            strcmp(OLD[i].version, k->version) == 0)
+            return arena_printf(a, "%s/%s %s is deprecated in %s, unavailable in %s",
+                                k->group, k->version, k->name, OLD[i].since,
+                                OLD[i].until);
+    return STR_NONE;
+}
+
 bool kinds_has_verb(const struct api_kind *k, const char *verb)
 {
     size_t n = strlen(verb);
@@ -167,11 +187,27 @@ static const struct api_kind *main_of(const struct api_kind *k)
     return api_resource_find(str_from(k->group), str_from(k->version), name);
 }
 
+/* The two that are made and never kept. */
+static bool is_binding(const struct api_kind *k)
+{
+    return k->group[0] == '\0' && (strcmp(k->resource, "bindings") == 0 ||
+                                   strcmp(k->resource, "pods/binding") == 0);
+}
+
+bool kinds_is_binding(const struct resource *res)
+{
+    return is_binding(res->kind);
+}
+
 static bool is_served(const struct api_kind *k)
 {
     const char *sub = sub_of(k);
     const struct api_kind *m = main_of(k);
-    if (!m || !m->type || left_out(m) || (sub && !is_side(sub)))
+    if (!m || !m->type || left_out(m))
+        return false;
+    if (is_binding(k))
+        return true;
+    if (sub && !is_side(sub))
         return false;
     return kinds_has_verb(m, "create") && kinds_has_verb(m, "list") &&
            kinds_has_verb(m, "watch");

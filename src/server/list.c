@@ -167,7 +167,8 @@ static void list_now(struct listing *l)
         l->left = cache_count(c, l->prefix, l->objects.v[l->objects.n - 1]->key);
 }
 
-/* The first change of a key after the revision tells what it was at it. */
+/* Goes through all events that are remembered: the last one up to the revision says what
+ * a key was, and where there is none, the first one after it. */
 static void note_past(void *ctx, const struct cache_event *e)
 {
     struct listing *l = ctx;
@@ -175,12 +176,18 @@ static void note_past(void *ctx, const struct cache_event *e)
     if (e->kind == CACHE_BOOKMARK)
         return;
     struct strmap_entry *m = strmap_put(&l->past, e->object->key, &made);
-    if (!made)
+    bool before = e->revision <= l->revision;
+    if (!made && !before)
         return;
-    /* The entry's key must outlive the event. */
-    m->key = arena_str(l->r->a, e->object->key);
-    m->value.ptr = e->kind == CACHE_MODIFIED ? cache_object_ref(e->previous) : NULL;
-    l->lost |= e->kind == CACHE_DELETED;
+    if (made) /* the key must outlive the event */
+        m->key = arena_str(l->r->a, e->object->key);
+    struct cache_object *was = before ? e->object : e->previous;
+    if (before && e->kind == CACHE_DELETED)
+        was = NULL;
+    cache_object_unref(m->value.ptr);
+    m->value.ptr = was ? cache_object_ref(was) : NULL;
+    /* Its revision before that is known to nobody. */
+    l->lost |= !before && e->kind == CACHE_DELETED;
 }
 
 static bool take_unchanged(void *ctx, struct cache_object *o)
@@ -219,7 +226,10 @@ static void add_past(struct listing *l)
 static bool list_past(struct listing *l)
 {
     struct cache *c = l->r->s->cache;
-    struct cache_watch *w = cache_watch(c, l->prefix, l->revision, note_past, l);
+    uint64_t oldest = cache_oldest(c, l->prefix);
+    if (l->revision < oldest)
+        return false;
+    struct cache_watch *w = cache_watch(c, l->prefix, oldest, note_past, l);
     if (!w)
         return false;
     cache_unwatch(w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Content negotiation: which form the answer has, which form the body is in. */
+#include <stdlib.h>
 #include <strings.h>
 
 #include "server/inner.h"
@@ -74,8 +75,17 @@ static bool find_form(struct str as, struct str group, struct str version,
     return false;
 }
 
-/* One alternative of an Accept header. */
-static bool read_clause(struct str clause, struct accept *out)
+/* "0.5" */
+static double read_weight(struct str s)
+{
+    char text[16] = "";
+    memcpy(text, s.p, s.n < sizeof text ? s.n : 0);
+    return strtod(text, NULL);
+}
+
+/* One alternative of an Accept header; known: we speak its media type. */
+static bool read_clause(struct str clause, struct accept *out, double *weight,
+                        bool *known)
 {
     struct str type = take(&clause, ';'), as = STR_NONE, group = STR_NONE,
                version = STR_NONE;
@@ -87,26 +97,52 @@ static bool read_clause(struct str clause, struct accept *out)
             group = value;
         else if (str_is(key, "v"))
             version = value;
+        else if (str_is(key, "q"))
+            *weight = read_weight(value);
     }
-    bool any = type_is(type, "*/*") || type_is(type, "application/*");
-    if (any)
+    *known = type_is(type, "*/*") || find_media(type, &out->media);
+    if (type_is(type, "*/*"))
         out->media = MEDIA_JSON;
-    return (any || find_media(type, &out->media)) && find_form(as, group, version, out);
+    return *known && find_form(as, group, version, out);
+}
+
+static bool fail_media(struct request *r, bool known)
+{
+    bool groups = r->route.form == ROUTE_GROUPS || r->route.form == ROUTE_GROUP;
+    bool watch = query_bool(&r->query, "watch");
+    r->accept = (struct accept){MEDIA_JSON, AS_OBJECT, NULL};
+    if (known || groups)
+        return fail(r, 406, "NotAcceptable",
+                    "only the following media types are accepted: application/json, "
+                    "application/yaml, application/vnd.kubernetes.protobuf");
+    fail(r, 406, "NotAcceptable",
+         "406: Not Acceptable\n\nAvailable representations: application/json, "
+         "application/yaml, application/vnd.kubernetes.protobuf%s",
+         watch ? ", application/json;stream=watch, "
+                 "application/vnd.kubernetes.protobuf;stream=watch"
+               : "");
+    r->failure.has_details = true;
+    return false;
 }
 
 bool media_negotiate(struct request *r)
 {
     struct str accept = net_header_get(r->x, "accept");
+    bool found = accept.n == 0, known = false;
+    double best = 0;
     r->accept = (struct accept){MEDIA_JSON, AS_OBJECT, NULL};
-    if (accept.n == 0)
-        return true;
-    while (accept.n)
-        if (read_clause(take(&accept, ','), &r->accept))
-            return true;
-    r->accept = (struct accept){MEDIA_JSON, AS_OBJECT, NULL};
-    return fail(r, 406, "NotAcceptable",
-                "only the following media types are accepted: application/json, "
-                "application/yaml, application/vnd.kubernetes.protobuf");
+    while (accept.n) {
+        struct accept one = {MEDIA_JSON, AS_OBJECT, NULL};
+        double weight = 1;
+        bool speaks;
+        if (read_clause(take(&accept, ','), &one, &weight, &speaks) && weight > best) {
+            r->accept = one;
+            best = weight;
+            found = true;
+        }
+        known |= speaks;
+    }
+    return found || fail_media(r, known);
 }
 
 bool media_content_type(struct request *r, struct str type, enum media *out)

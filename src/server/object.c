@@ -81,9 +81,20 @@ static const struct doc *field_of(const struct doc *d, const char *path)
     return doc_path(d, path);
 }
 
+/* Who reported an event: by one name or the other. */
+static struct str event_source(const struct doc *d)
+{
+    struct str s = doc_get_text(doc_get(d, "source"), "component");
+    if (s.n == 0)
+        s = doc_get_text(d, "reportingComponent");
+    return s.p ? s : STR("");
+}
+
 static struct str field_text(const struct doc *d, const struct field_label *l)
 {
     const struct doc *v = field_of(d, l->path);
+    if (strcmp(l->path, "source") == 0)
+        return event_source(d);
     if (v && v->type == DOC_BOOL)
         return v->b ? STR("true") : STR("false");
     return v && (v->type == DOC_STRING || v->type == DOC_NUMBER) ? doc_str(v)

@@ -6,8 +6,6 @@
 
 #include <time.h>
 
-enum { MAX_HEADERS = 40 };
-
 void request_warn(struct request *r, struct str text)
 {
     vec_push(&r->warnings, text);
@@ -29,10 +27,8 @@ static struct str warning_value(struct request *r, struct str text)
     return value;
 }
 
-void request_answer_bytes(struct request *r, unsigned code, const char *type,
-                          struct strbuf *body)
+uint32_t request_headers(struct request *r, const char *type, struct net_header *headers)
 {
-    struct net_header headers[MAX_HEADERS];
     uint32_t n = 0;
     headers[n++] = (struct net_header){STR("content-type"), str_from(type)};
     headers[n++] = (struct net_header){STR("cache-control"), STR("no-cache, private")};
@@ -43,6 +39,14 @@ void request_answer_bytes(struct request *r, unsigned code, const char *type,
         headers[n++] =
             (struct net_header){STR("warning"), warning_value(r, r->warnings.v[i])};
     vec_release(&r->warnings);
+    return n;
+}
+
+void request_answer_bytes(struct request *r, unsigned code, const char *type,
+                          struct strbuf *body)
+{
+    struct net_header headers[MAX_HEADERS];
+    uint32_t n = request_headers(r, type, headers);
     net_respond_buf(r->x, code, headers, n, body);
 }
 

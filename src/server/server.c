@@ -22,10 +22,9 @@ static const struct verb {
     verb_fn *serve;
 } VERBS[] = {
     {"GET", true, "get", read_get},
-    {"HEAD", true, "get", read_get},
     {"GET", false, "list", read_list},
-    {"HEAD", false, "list", read_list},
     {"POST", false, "create", write_create},
+    {"POST", true, "create", write_create}, /* of subresources */
     {"PUT", true, "update", write_update},
     {"PATCH", true, "patch", write_patch},
     {"DELETE", true, "delete", delete_one},
@@ -91,11 +90,15 @@ static void serve_resource(struct request *r, const struct verb *v)
     }
     bool spread = r->res->main->namespaced && !r->route.namespace.p && v &&
                   strcmp(v->name, "list") != 0 && strcmp(v->name, "watch") != 0;
-    if (!v || spread || !kinds_has_verb(r->res->kind, v->name)) {
+    bool onto = str_is(r->x->method, "POST") && r->route.name.p && !r->res->sub;
+    if (!v || spread || onto || !kinds_has_verb(r->res->kind, v->name)) {
         fail_method(r);
         request_answer_failure(r);
         return;
     }
+    struct str old = kinds_deprecation(r->res, r->a);
+    if (old.n)
+        request_warn(r, old);
     if (read_dry_run(r))
         v->serve(r);
     else
@@ -116,6 +119,11 @@ static const char VERSION[] =
     "  \"gitCommit\": \"\",\n  \"gitTreeState\": \"clean\",\n  \"buildDate\": \"\",\n"
     "  \"goVersion\": \"\",\n  \"compiler\": \"\",\n  \"platform\": \"linux/amd64\"\n}\n";
 
+void request_answer_nowhere(struct request *r)
+{
+    answer_text(r, 404, "text/plain; charset=utf-8", "404 page not found\n");
+}
+
 static void serve_other(struct request *r)
 {
     struct str path = r->x->path;
@@ -126,8 +134,7 @@ static void serve_other(struct request *r)
     } else if (get && (str_is(path, "/version") || str_is(path, "/version/"))) {
         answer_text(r, 200, "application/json", VERSION);
     } else {
-        fail_no_resource(r);
-        request_answer_failure(r);
+        request_answer_nowhere(r);
     }
 }
 
@@ -165,6 +172,8 @@ static void refuse(void *ctx, struct net_exchange *x, unsigned status)
     } TEXTS[] = {
         {413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728"},
         {429, "TooManyRequests", "the server has received too many requests"},
+        {405, "MethodNotAllowed",
+         "the server does not allow this method on the requested resource"},
         {408, "Timeout", "the request was not complete in time"},
     };
     struct request *r = ARENA_NEW(x->arena, struct request);
@@ -173,6 +182,7 @@ static void refuse(void *ctx, struct net_exchange *x, unsigned status)
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
         if (TEXTS[i].status == status)
             fail(r, status, TEXTS[i].reason, "%s", TEXTS[i].text);
+    r->failure.has_details = status == 405;
     request_answer_failure(r);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "api/printers.h"
+#include "api/canonical.h"
 #include "api/proto.h"
 #include "server/inner.h"
 
@@ -151,6 +151,7 @@ static void send_bookmark(struct watcher *w, uint64_t revision, bool initial_end
         arena_printf(&w->scratch, "%.*s%.*s\"resourceVersion\":\"%llu\"}}",
                      STR_ARG(res->head), STR_ARG(note), (unsigned long long)revision);
     struct doc d = read_json(w, json);
+    api_canonical(res->hub->type, &d, &w->scratch);
     object_convert(res, &d, &w->scratch);
     if (shape(w, &d))
         write_doc(w, "BOOKMARK", &d);
@@ -256,8 +257,9 @@ static bool read_options(struct watcher *w)
     uint64_t revision;
     if (r->accept.media == MEDIA_YAML)
         return fail(r, 406, "NotAcceptable",
-                    "only the following media types are accepted: application/json, "
-                    "application/vnd.kubernetes.protobuf");
+                    "only the following media types are accepted: "
+                    "application/json;stream=watch, "
+                    "application/vnd.kubernetes.protobuf;stream=watch");
     if (!check_options(r, has_initial) || !request_revision(r, &revision) ||
         !selection_read(r, &w->selection))
         return false;
@@ -307,13 +309,13 @@ static uint64_t timeout_ms(struct request *r)
 static void begin(struct watcher *w)
 {
     bool proto = w->r->accept.media == MEDIA_PROTO;
-    struct net_header headers[] = {
-        {STR("content-type"), proto ? STR("application/vnd.kubernetes.protobuf;"
-                                          "stream=watch")
-                                    : STR("application/json")},
-        {STR("cache-control"), STR("no-cache, private")},
-    };
-    net_begin(w->r->x, 200, headers, sizeof headers / sizeof *headers);
+    struct net_header headers[MAX_HEADERS];
+    uint32_t n = request_headers(w->r,
+                                 proto ? "application/vnd.kubernetes.protobuf;"
+                                         "stream=watch"
+                                       : "application/json",
+                                 headers);
+    net_begin(w->r->x, 200, headers, n);
 }
 
 static void follow(struct watcher *w)

@@ -9,6 +9,7 @@
 #include "api/defaults.h"
 #include "api/prepare.h"
 #include "api/validate.h"
+#include "base/quote.h"
 
 enum {
     MAX_TRIES = 5, /* as upstream retries a patch */
@@ -248,15 +249,23 @@ static bool check_revision(struct write *w, const struct doc *live, const struct
     return true;
 }
 
-static bool check_identity(struct write *w, const struct doc *live, const struct doc *d)
+static bool check_name(struct write *w, const struct doc *d)
+{
+    struct str name = meta_text(d, "name");
+    if (name.n == 0 || str_eq(name, w->name))
+        return true;
+    return fail_bad(w->r,
+                    "the name of the object (%.*s) does not match the name on the URL "
+                    "(%.*s)",
+                    STR_ARG(name), STR_ARG(w->name));
+}
+
+bool write_check_identity(struct write *w, const struct doc *live, const struct doc *d)
 {
     struct request *r = w->r;
-    struct str name = meta_text(d, "name"), uid = meta_text(d, "uid");
-    if (name.n && !str_eq(name, w->name))
-        return fail_bad(r,
-                        "the name of the object (%.*s) does not match the name on the "
-                        "URL (%.*s)",
-                        STR_ARG(name), STR_ARG(w->name));
+    struct str uid = meta_text(d, "uid");
+    if (!check_name(w, d))
+        return false;
     struct str have = meta_text(live, "uid");
     if (uid.n == 0 || str_eq(uid, have))
         return true;
@@ -295,6 +304,68 @@ static void keep_meta(struct request *r, const struct doc *live, struct doc *d)
     }
 }
 
+/* Admission filled these in once; whoever leaves them out means them. */
+static void keep_priority(struct request *r, const struct doc *live, struct doc *d)
+{
+    static const char *const KEPT[] = {"priority", "preemptionPolicy"};
+    const struct doc *from = doc_get(live, "spec"), *to = doc_get(d, "spec");
+    if (strcmp(r->res->main->resource, "pods") != 0 || !to || to->type != DOC_MAP)
+        return;
+    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
+        if (!doc_get(to, KEPT[i]) && doc_get(from, KEPT[i]))
+            doc_set(r->a, (struct doc *)to, KEPT[i], *doc_get(from, KEPT[i]));
+}
+
+/* Plugins that look at updates too: a pod gets the tolerations that it lacks. */
+static void admit_again(struct request *r, struct doc *d)
+{
+    struct api_admit admit = {
+        .a = r->a, .priority = 0, .preemption = "PreemptLowerPriority"};
+    if (!r->res->sub && strcmp(r->res->main->resource, "pods") == 0)
+        api_admit_create(&admit, r->res->hub, d);
+}
+
+static bool has_text(const struct doc *list, const struct doc *text)
+{
+    for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)
+        if (doc_equal(&list->items[i], text))
+            return true;
+    return false;
+}
+
+/* What is on its way out takes no new finalizers. */
+static bool check_finalizers(struct write *w, const struct doc *live, const struct doc *d)
+{
+    const struct doc *have = doc_path(live, "metadata.finalizers");
+    const struct doc *want = doc_path(d, "metadata.finalizers");
+    struct request *r = w->r;
+    struct strbuf added = STRBUF_INIT;
+    if (!meta_text(live, "deletionTimestamp").n)
+        return true;
+    for (uint32_t i = 0; want && want->type == DOC_LIST && i < want->n; i++)
+        if (!has_text(have, &want->items[i])) {
+            strbuf_adds(&added, added.n ? ", " : "");
+            strbuf_add_quoted(&added, doc_str(&want->items[i]));
+        }
+    if (added.n == 0)
+        return true;
+    const struct api_kind *k = r->res->main;
+    struct str text = arena_printf(r->a,
+                                   "Forbidden: no new finalizers can be added if the "
+                                   "object is being deleted, found new finalizers "
+                                   "[]string{%s}",
+                                   strbuf_cstr(&added));
+    strbuf_release(&added);
+    fail(r, 422, "Invalid", "%.*s \"%.*s\" is invalid: metadata.finalizers: %.*s",
+         STR_ARG(qualified(r->a, str_from(k->name), str_from(k->group))),
+         STR_ARG(w->name), STR_ARG(text));
+    fail_cause(r, "FieldValueForbidden", text, STR("metadata.finalizers"));
+    r->failure.name = w->name;
+    r->failure.group = str_from(k->group);
+    r->failure.kind = str_from(k->name);
+    return false;
+}
+
 static uint32_t count_at(const struct doc *d, const char *path)
 {
     const struct doc *list = doc_path(d, path);
@@ -320,14 +391,16 @@ bool write_finish_update(struct write *w, struct doc *d)
     struct doc live = object_doc(w->old, r->a), seen = object_doc(w->old, r->a);
     object_convert(r->res, &seen, r->a);
     ready_meta(r, d);
-    if (!check_namespace(r, d) || !check_identity(w, &live, d) ||
-        !check_revision(w, &live, d))
+    if (!check_namespace(r, d) || !write_check_identity(w, &live, d) ||
+        !check_revision(w, &live, d) || !check_finalizers(w, &live, d))
         return false;
     keep_meta(r, &live, d);
+    keep_priority(r, &live, d);
     if (!w->owned)
         track(r, &seen, d);
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, &live, &r->s->gates);
+    admit_again(r, d);
     const struct api_kind *kind = r->res->hub;
     if (r->res->sub) {
         struct str name = str_from(r->res->kind->resource);
@@ -340,7 +413,7 @@ bool write_finish_update(struct write *w, struct doc *d)
     w->object = *d;
     if (!validate(w, &live, r->res->sub ? API_UPDATE_STATUS : API_UPDATE))
         return false;
-    w->drop = is_finished(w);
+    w->drop = w->quiet = is_finished(w);
     return true;
 }
 
@@ -363,7 +436,7 @@ static void finish(struct write *w, uint64_t revision)
     struct request *r = w->r;
     cache_object_unref(w->old);
     w->old = NULL;
-    if (revision)
+    if (revision && !w->quiet)
         set_meta(r, &w->object, "resourceVersion",
                  arena_printf(r->a, "%llu", (unsigned long long)revision));
     if (w->then) {
@@ -394,14 +467,23 @@ static void retry(struct write *w)
     w->again(w);
 }
 
+static void fail_exists(struct write *w)
+{
+    struct request *r = w->r;
+    struct cache_object *o = cache_get(r->s->cache, w->key);
+    struct doc d = o ? object_doc(o, r->a) : doc_make_map();
+    fail_object(r, 409, "AlreadyExists", w->name, "%s%.*s \"%.*s\" already exists",
+                meta_text(&d, "deletionTimestamp").n ? "object is being deleted: " : "",
+                STR_ARG(qualified(r->a, str_from(r->res->main->resource),
+                                  str_from(r->res->main->group))),
+                STR_ARG(w->name));
+}
+
 static void fail_stored(struct write *w, enum store_answer answer, const struct err *e)
 {
     struct request *r = w->r;
     if (answer == STORE_EXISTS)
-        fail_object(r, 409, "AlreadyExists", w->name, "%.*s \"%.*s\" already exists",
-                    STR_ARG(qualified(r->a, str_from(r->res->main->resource),
-                                      str_from(r->res->main->group))),
-                    STR_ARG(w->name));
+        fail_exists(w);
     else if (answer == STORE_MISSING)
         fail_missing(r, w->name);
     else if (answer == STORE_CONFLICT)
@@ -498,6 +580,10 @@ static void create(struct write *w)
 
 void write_create(struct request *r)
 {
+    if (kinds_is_binding(r->res)) {
+        binding_create(r);
+        return;
+    }
     struct write *w = ARENA_NEW(r->a, struct write);
     *w = (struct write){.r = r, .code = 201, .again = create};
     if (write_read_body(r, &w->body))
@@ -513,14 +599,8 @@ static bool make_update(struct write *w, struct doc *d)
         w->code = 200;
         return write_finish_update(w, d);
     }
-    struct str name = meta_text(d, "name");
     if (r->res->sub || !kinds_put_creates(r->res->main))
         return fail_missing(r, w->name);
-    if (name.n && !str_eq(name, w->name))
-        return fail_bad(r,
-                        "the name of the object (%.*s) does not match the name on the "
-                        "URL (%.*s)",
-                        STR_ARG(name), STR_ARG(w->name));
     w->code = 201;
     return write_finish_create(w, d);
 }
@@ -538,7 +618,8 @@ void write_update(struct request *r)
 {
     struct write *w = ARENA_NEW(r->a, struct write);
     *w = (struct write){.r = r, .again = update};
-    if (write_read_body(r, &w->body))
+    w->name = r->route.name;
+    if (write_read_body(r, &w->body) && check_name(w, &w->body))
         update(w);
     else
         write_fail(w);

@@ -18,6 +18,7 @@ struct write {
     struct cache_object *old; /* reference; NULL: it is new */
     struct doc body;          /* as sent, for `again` */
     bool owned;               /* managedFields are made already */
+    bool quiet;               /* the answer keeps the old revision */
     bool drop;                /* the object goes */
     unsigned code;            /* of success */
     enum write_answer answer;
@@ -44,6 +45,8 @@ bool write_finish_create(struct write *w, struct doc *d);
 void write_commit(struct write *w);
 /* Ends it with the failure of the request. */
 void write_fail(struct write *w);
+/* Whether d, which is meant for the object live, names it by name and uid. */
+bool write_check_identity(struct write *w, const struct doc *live, const struct doc *d);
 /* References w->old, the object of the request as it is now. */
 bool write_load(struct write *w);
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Binding a pod to a node: what a scheduler writes instead of the pod. */
+#include "server/write.h"
+
+struct binding {
+    struct write w; /* first; of the pod */
+    struct doc body;
+};
+
+static bool fail_plain(struct request *r, const char *text)
+{
+    return fail(r, 500, NULL, "%s", text);
+}
+
+static bool check_target(struct request *r, const struct doc *body)
+{
+    const struct doc *target = doc_get(body, "target");
+    struct str kind = doc_get_text(target, "kind");
+    if (kind.n && !str_is(kind, "Node"))
+        return fail_plain(r, arena_printf(r->a,
+                                          "target.kind: Unsupported value: \"%.*s\": "
+                                          "supported values: \"Node\", \"<empty>\"",
+                                          STR_ARG(kind))
+                                 .p);
+    return doc_get_text(target, "name").n > 0 ||
+           fail_plain(r, "target.name: Required value");
+}
+
+static bool fail_bound(struct request *r, struct str name, struct str why)
+{
+    fail_object(r, 409, "Conflict", name,
+                "Operation cannot be fulfilled on pods/binding \"%.*s\": %.*s",
+                STR_ARG(name), STR_ARG(why));
+    r->failure.kind = STR("pods/binding");
+    return false;
+}
+
+static bool check_pod(struct binding *b, const struct doc *pod)
+{
+    struct request *r = b->w.r;
+    struct str name = b->w.name;
+    const struct doc *spec = doc_get(pod, "spec");
+    struct str node = doc_get_text(spec, "nodeName");
+    const struct doc *gates = doc_get(spec, "schedulingGates");
+    if (meta_text(pod, "deletionTimestamp").n)
+        return fail_bound(r, name,
+                          arena_printf(r->a,
+                                       "pod %.*s is being deleted, cannot be assigned "
+                                       "to a host",
+                                       STR_ARG(name)));
+    if (node.n)
+        return fail_bound(r, name,
+                          arena_printf(r->a,
+                                       "pod %.*s is already assigned to node \"%.*s\"",
+                                       STR_ARG(name), STR_ARG(node)));
+    if (gates && gates->type == DOC_LIST && gates->n)
+        return fail_bound(r, name,
+                          arena_printf(r->a,
+                                       "pod %.*s has non-empty .spec.schedulingGates",
+                                       STR_ARG(name)));
+    return write_check_identity(&b->w, pod, &b->body);
+}
+
+/* Labels and annotations of the binding are the pod's too. */
+static void copy_meta(struct request *r, const struct doc *body, struct doc *pod,
+                      const char *key)
+{
+    const struct doc *from = doc_get(doc_get(body, "metadata"), key);
+    const struct doc *have = doc_get(doc_get(pod, "metadata"), key);
+    if (!from || from->type != DOC_MAP || from->n == 0)
+        return;
+    struct doc map = have && have->type == DOC_MAP ? doc_dup(r->a, have) : doc_make_map();
+    for (uint32_t i = 0; i < from->n; i++)
+        doc_set_str(r->a, &map, doc_key(&from->members[i]), from->members[i].value);
+    doc_set(r->a, object_meta(pod), key, map);
+}
+
+static struct doc scheduled(struct request *r)
+{
+    struct doc c = doc_make_map();
+    doc_set(r->a, &c, "lastProbeTime", doc_make_null());
+    doc_set(r->a, &c, "lastTransitionTime", doc_make_string(r->a, r->now));
+    doc_set(r->a, &c, "status", doc_make_string(r->a, STR("True")));
+    doc_set(r->a, &c, "type", doc_make_string(r->a, STR("PodScheduled")));
+    return c;
+}
+
+static void set_condition(struct request *r, struct doc *pod)
+{
+    const struct doc *status = doc_get(pod, "status"), *old;
+    struct doc copy =
+        status && status->type == DOC_MAP ? doc_dup(r->a, status) : doc_make_map();
+    struct doc conditions = doc_make_list();
+    old = doc_get(&copy, "conditions");
+    for (uint32_t i = 0; old && old->type == DOC_LIST && i < old->n; i++)
+        if (!doc_is_string(doc_get(&old->items[i], "type"), "PodScheduled"))
+            doc_append(r->a, &conditions, old->items[i]);
+    doc_append(r->a, &conditions, scheduled(r));
+    doc_set(r->a, &copy, "conditions", conditions);
+    doc_set(r->a, pod, "status", copy);
+}
+
+static void bind(struct binding *b, struct doc *pod)
+{
+    struct request *r = b->w.r;
+    struct doc spec = doc_dup(r->a, doc_get(pod, "spec"));
+    doc_set(r->a, &spec, "nodeName",
+            doc_make_string(r->a, doc_get_text(doc_get(&b->body, "target"), "name")));
+    doc_set(r->a, pod, "spec", spec);
+    copy_meta(r, &b->body, pod, "annotations");
+    copy_meta(r, &b->body, pod, "labels");
+    set_condition(r, pod);
+    b->w.object = *pod;
+}
+
+static void again(struct write *w)
+{
+    struct binding *b = (struct binding *)w;
+    if (!write_load(w)) {
+        fail_missing(w->r, w->name);
+        write_fail(w);
+        return;
+    }
+    struct doc pod = object_doc(w->old, w->r->a);
+    if (!check_pod(b, &pod)) {
+        write_fail(w);
+        return;
+    }
+    bind(b, &pod);
+    write_commit(w);
+}
+
+static void bound(struct write *w, bool ok)
+{
+    struct request *r = w->r;
+    if (!ok) {
+        request_answer_failure(r);
+        return;
+    }
+    struct failure success = {.code = 201};
+    struct doc d = failure_doc(r->a, &success);
+    doc_set(r->a, &d, "code", doc_make_int(r->a, 201));
+    r->accept.as = AS_OBJECT;
+    request_answer(r, 201, &d);
+}
+
+/* POST pods/NAME/binding, or bindings. */
+void binding_create(struct request *r)
+{
+    struct binding *b = ARENA_NEW(r->a, struct binding);
+    struct request *pod = ARENA_NEW(r->a, struct request);
+    struct str given = r->route.name;
+    r->res = kinds_find(r->s, STR(""), STR("v1"), STR("bindings"));
+    bool ok = write_read_body(r, &b->body);
+    struct str name = meta_text(&b->body, "name");
+    if (ok && given.p && !str_eq(given, name))
+        ok = fail_bad(r, "name in URL does not match name in Binding object");
+    if (!ok || !check_target(r, &b->body)) {
+        request_answer_failure(r);
+        return;
+    }
+    *pod = *r;
+    pod->route.name = name;
+    pod->res = kinds_find(r->s, STR(""), STR("v1"), STR("pods"));
+    b->w = (struct write){.r = pod, .again = again, .then = bound};
+    again(&b->w);
+}
