@@ -220,9 +220,11 @@ static struct store_change change_of(const struct past *p)
         c.previous = p->was->value;
         c.previous_revision = p->was->revision;
     }
+    const struct version *shown = p->now ? p->now : p->was;
     c.kind = p->now ? STORE_PUT : STORE_DELETE;
-    c.key = p->now ? p->now->key : p->was->key;
-    c.value = p->now ? p->now->value : p->was->value;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of them is there */
+    c.key = shown->key;
+    c.value = shown->value;
     return c;
 }
 

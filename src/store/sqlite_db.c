@@ -33,6 +33,7 @@ static const char SCHEMA[] =
     "PRAGMA user_version = 1;"
     "COMMIT;";
 
+/* NOLINTBEGIN(bugprone-suspicious-missing-comma): two are written in two pieces */
 static const char *const STATEMENTS[DB_NSTATEMENTS] = {
     [DB_BEGIN_WRITE] = "BEGIN IMMEDIATE",
     [DB_BEGIN_READ] = "BEGIN",
@@ -53,6 +54,7 @@ static const char *const STATEMENTS[DB_NSTATEMENTS] = {
     [DB_SINCE] = "SELECT revision, deleted, key, previous_revision, previous"
                  " FROM history WHERE revision > ?1 ORDER BY revision DESC",
 };
+/* NOLINTEND(bugprone-suspicious-missing-comma) */
 
 /* ---- statements ---- */
 
