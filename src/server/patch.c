@@ -5,6 +5,7 @@
 #include "api/apply.h"
 #include "api/canonical.h"
 #include "api/strategic.h"
+#include "base/quote.h"
 #include "server/write.h"
 
 enum patch_kind { PATCH_IS_JSON, PATCH_IS_MERGE, PATCH_IS_STRATEGIC, PATCH_IS_APPLY };
@@ -126,6 +127,23 @@ static bool patch(struct patching *p, const struct doc *live, struct doc *out)
     return ok || fail_patch(r, &e);
 }
 
+/* The patch can be read, and what it makes cannot: the patch is what is wrong. */
+static bool fail_patched(struct request *r, const struct doc *d)
+{
+    if (r->failure.code != 400 || str_find(r->failure.message, STR("strict")) != SIZE_MAX)
+        return false;
+    struct strbuf json = STRBUF_INIT, shown = STRBUF_INIT;
+    doc_write_json(d, DOC_JSON_COMPACT, &json);
+    strbuf_add_quoted(&shown, strbuf_str(&json));
+    struct str text = arena_printf(r->a, "Invalid value: %s: %.*s", strbuf_cstr(&shown),
+                                   STR_ARG(r->failure.message));
+    strbuf_release(&json);
+    strbuf_release(&shown);
+    fail(r, 422, "Invalid", " \"\" is invalid: patch: %.*s", STR_ARG(text));
+    fail_cause(r, "FieldValueInvalid", text, STR("patch"));
+    return false;
+}
+
 /* What an applied object owns is in it already; other patches are tracked later. */
 static bool make(struct patching *p)
 {
@@ -145,7 +163,7 @@ static bool make(struct patching *p)
     w->code = there ? 200 : 201;
     w->owned = p->kind == PATCH_IS_APPLY;
     if (!write_check(r, &d, NULL))
-        return false;
+        return p->kind != PATCH_IS_APPLY && fail_patched(r, &d);
     return there ? write_finish_update(w, &d) : write_finish_create(w, &d);
 }
 
@@ -183,7 +201,7 @@ static bool check_options(struct patching *p)
 void write_patch(struct request *r)
 {
     struct patching *p = ARENA_NEW(r->a, struct patching);
-    p->w = (struct write){.r = r, .again = again};
+    p->w = (struct write){.r = r, .again = again, .patch = true};
     if (find_type(r, &p->kind) && check_options(p) && read_patch(p))
         again(&p->w);
     else

@@ -260,6 +260,22 @@ static bool check_name(struct write *w, const struct doc *d)
                     STR_ARG(name), STR_ARG(w->name));
 }
 
+static bool fail_immutable_uid(struct write *w, struct str uid)
+{
+    struct request *r = w->r;
+    const struct api_kind *k = r->res->main;
+    struct str text =
+        arena_printf(r->a, "Invalid value: \"%.*s\": field is immutable", STR_ARG(uid));
+    fail(r, 422, "Invalid", "%.*s \"%.*s\" is invalid: metadata.uid: %.*s",
+         STR_ARG(qualified(r->a, str_from(k->name), str_from(k->group))),
+         STR_ARG(w->name), STR_ARG(text));
+    fail_cause(r, "FieldValueInvalid", text, STR("metadata.uid"));
+    r->failure.name = w->name;
+    r->failure.group = str_from(k->group);
+    r->failure.kind = str_from(k->name);
+    return false;
+}
+
 bool write_check_identity(struct write *w, const struct doc *live, const struct doc *d)
 {
     struct request *r = w->r;
@@ -269,6 +285,8 @@ bool write_check_identity(struct write *w, const struct doc *live, const struct 
     struct str have = meta_text(live, "uid");
     if (uid.n == 0 || str_eq(uid, have))
         return true;
+    if (w->patch)
+        return fail_immutable_uid(w, uid);
     /* Upstream shows its own key, in which nodes are minions and groups are missing. */
     const char *resource = r->res->main->resource;
     struct str ns = r->route.namespace;

@@ -17,6 +17,7 @@ struct write {
     struct str key;
     struct cache_object *old; /* reference; NULL: it is new */
     struct doc body;          /* as sent, for `again` */
+    bool patch;               /* made by a patch */
     bool owned;               /* managedFields are made already */
     bool quiet;               /* the answer keeps the old revision */
     bool drop;                /* the object goes */
