@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "server/inner.h"
+#include "server/scale.h"
 
 static void set_text(struct arena *a, struct doc *d, const char *key, const char *text)
 {
@@ -123,6 +123,10 @@ static struct doc resource_doc(struct arena *a, const struct resource *res)
     set_text(a, &d, "name", k->resource);
     set_text(a, &d, "singularName", k->singular);
     doc_set(a, &d, "namespaced", doc_make_bool(k->namespaced));
+    if (is_scale(res)) {
+        set_text(a, &d, "group", "autoscaling");
+        set_text(a, &d, "version", "v1");
+    }
     set_text(a, &d, "kind", body_kind(k));
     doc_set(a, &d, "verbs", text_list(a, k->verbs));
     if (k->short_names[0])
@@ -170,8 +174,9 @@ static void serve_version(struct request *r)
 static struct doc response_kind(struct arena *a, const struct resource *res)
 {
     struct doc d = doc_make_map();
-    set_text(a, &d, "group", "");
-    set_text(a, &d, "version", "");
+    bool scale = is_scale(res);
+    set_text(a, &d, "group", scale ? "autoscaling" : "");
+    set_text(a, &d, "version", scale ? "v1" : "");
     set_text(a, &d, "kind", body_kind(res->kind));
     return d;
 }

@@ -172,10 +172,11 @@ static const char *sub_of(const struct api_kind *k)
     return slash ? slash + 1 : NULL;
 }
 
-/* Is the subresource the object itself, seen from one side? */
+/* Is the subresource the object itself, or a part of it, seen from one side? */
 static bool is_side(const char *sub)
 {
-    return strcmp(sub, "status") == 0 || strcmp(sub, "finalize") == 0;
+    return strcmp(sub, "status") == 0 || strcmp(sub, "finalize") == 0 ||
+           strcmp(sub, "scale") == 0;
 }
 
 static const struct api_kind *main_of(const struct api_kind *k)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "server/continue.h"
-#include "server/inner.h"
+#include "server/scale.h"
 
 /* ---- what is asked for ---- */
 
@@ -48,6 +48,14 @@ static bool fail_expired(struct request *r, const char *text)
 
 /* ---- one ---- */
 
+static void answer_scale(struct request *r, struct cache_object *o)
+{
+    struct doc d = object_doc(o, r->a);
+    object_convert(r->res, &d, r->a);
+    struct doc scale = scale_of(r, &d);
+    request_answer(r, 200, &scale);
+}
+
 void read_get(struct request *r)
 {
     struct str key = object_key(r->res, r->route.namespace, r->route.name, r->a);
@@ -57,7 +65,10 @@ void read_get(struct request *r)
     if (!ok)
         r->failure.code = 500, r->failure.reason = NULL;
     ok = ok && (revision <= cache_revision(r->s->cache) || fail_too_large(r, revision));
-    if (ok && (o || fail_missing(r, r->route.name)))
+    ok = ok && (o || fail_missing(r, r->route.name));
+    if (ok && is_scale(r->res))
+        answer_scale(r, o);
+    else if (ok)
         request_answer_object(r, 200, o);
     else
         request_answer_failure(r);

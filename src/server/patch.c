@@ -6,7 +6,7 @@
 #include "api/canonical.h"
 #include "api/strategic.h"
 #include "base/quote.h"
-#include "server/write.h"
+#include "server/scale.h"
 
 enum patch_kind { PATCH_IS_JSON, PATCH_IS_MERGE, PATCH_IS_STRATEGIC, PATCH_IS_APPLY };
 
@@ -119,12 +119,24 @@ static bool patch(struct patching *p, const struct doc *live, struct doc *out)
         ok = patch_merge(live, &p->w.body, r->a, out, &e);
         break;
     case PATCH_IS_STRATEGIC:
-        ok = strategic_patch(r->res->main->type, live, &p->w.body, r->a, out, &e);
+        ok = strategic_patch(is_scale(r->res) ? r->res->kind->type : r->res->main->type,
+                             live, &p->w.body, r->a, out, &e);
         break;
     case PATCH_IS_APPLY:
         return apply(p, live, out);
     }
     return ok || fail_patch(r, &e);
+}
+
+/* The Scale of an object, with those who own its fields. */
+static struct doc live_scale(struct request *r, const struct doc *object)
+{
+    struct doc scale = scale_of(r, object);
+    struct doc entries = apply_to_scale(doc_path(object, "metadata.managedFields"),
+                                        r->res->api_version, "spec.replicas", r->a);
+    if (entries.n)
+        doc_set(r->a, object_meta(&scale), "managedFields", entries);
+    return scale;
 }
 
 /* The patch can be read, and what it makes cannot: the patch is what is wrong. */
@@ -156,14 +168,19 @@ static bool make(struct patching *p)
     if (there) {
         live = object_doc(w->old, r->a);
         object_convert(r->res, &live, r->a);
+        if (is_scale(r->res))
+            live = live_scale(r, &live);
     }
     if (!patch(p, there ? &live : NULL, &d))
         return false;
     d = doc_dup(r->a, &d);
     w->code = there ? 200 : 201;
     w->owned = p->kind == PATCH_IS_APPLY;
-    if (!write_check(r, &d, NULL))
+    bool scale = is_scale(r->res);
+    if (!(scale ? scale_check(r, &d) : write_check(r, &d, NULL)))
         return p->kind != PATCH_IS_APPLY && fail_patched(r, &d);
+    if (scale)
+        return scale_finish_update(w, &d);
     return there ? write_finish_update(w, &d) : write_finish_create(w, &d);
 }
 

@@ -290,9 +290,9 @@ void server_free(struct server *s)
     if (s->store)
         store_close(s->store);
     s->store = NULL;
+    watch_end_all(s);
     if (s->http)
         net_server_free(s->http);
-    watch_end_all(s);
     if (s->cache)
         cache_free(s->cache);
     dir_close(&s->dir);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creating and updating, and the way of every write into the store. */
-#include "server/write.h"
+#include "server/scale.h"
 
-#include "api/admit.h"
 #include "api/apply.h"
 #include "api/canonical.h"
 #include "api/convert.h"
@@ -122,14 +121,19 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
 
 /* ---- ownership ---- */
 
-static void track(struct request *r, const struct doc *live, struct doc *d)
+struct doc write_track(struct request *r, const struct doc *live, const struct doc *d)
 {
     struct apply_write w = {
         .kind = r->res->kind,
         .now = r->now,
         .manager = apply_manager_name(query_get(&r->query, "fieldManager"),
                                       net_header_get(r->x, "user-agent"), r->a)};
-    struct doc entries = apply_update(&w, live, d, r->a);
+    return apply_update(&w, live, d, r->a);
+}
+
+static void track(struct request *r, const struct doc *live, struct doc *d)
+{
+    struct doc entries = write_track(r, live, d);
     if (entries.n)
         doc_set(r->a, object_meta(d), "managedFields", entries);
     else
@@ -212,8 +216,9 @@ bool write_finish_create(struct write *w, struct doc *d)
         track(r, NULL, d);
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, NULL, &r->s->gates);
-    struct api_admit admit = {
-        .a = r->a, .priority = 0, .preemption = "PreemptLowerPriority"};
+    struct api_admit admit;
+    if (!priority_find(r, d, w->name, &admit))
+        return false;
     api_admit_create(&admit, r->res->hub, d);
     struct api_prepare prepare = {.a = r->a, .now = r->now};
     api_prepare_create(&prepare, r->res->hub, d);
@@ -420,7 +425,8 @@ bool write_finish_update(struct write *w, struct doc *d)
     api_drop_disabled(r->res->hub, d, &live, &r->s->gates);
     admit_again(r, d);
     const struct api_kind *kind = r->res->hub;
-    if (r->res->sub) {
+    bool side_only = r->res->sub && !is_scale(r->res);
+    if (side_only) {
         struct str name = str_from(r->res->kind->resource);
         const struct api_kind *side =
             api_resource_find(str_from(kind->group), str_from(kind->version), name);
@@ -429,7 +435,7 @@ bool write_finish_update(struct write *w, struct doc *d)
     struct api_prepare prepare = {.a = r->a, .now = r->now};
     api_prepare_update(&prepare, kind, d, &live);
     w->object = *d;
-    if (!validate(w, &live, r->res->sub ? API_UPDATE_STATUS : API_UPDATE))
+    if (!validate(w, &live, side_only ? API_UPDATE_STATUS : API_UPDATE))
         return false;
     w->drop = w->quiet = is_finished(w);
     return true;
@@ -615,7 +621,8 @@ static bool make_update(struct write *w, struct doc *d)
     struct request *r = w->r;
     if (write_load(w)) {
         w->code = 200;
-        return write_finish_update(w, d);
+        return is_scale(w->r->res) ? scale_finish_update(w, d)
+                                   : write_finish_update(w, d);
     }
     if (r->res->sub || !kinds_put_creates(r->res->main))
         return fail_missing(r, w->name);
@@ -637,7 +644,9 @@ void write_update(struct request *r)
     struct write *w = ARENA_NEW(r->a, struct write);
     *w = (struct write){.r = r, .again = update};
     w->name = r->route.name;
-    if (write_read_body(r, &w->body) && check_name(w, &w->body))
+    bool ok =
+        is_scale(r->res) ? scale_read_body(r, &w->body) : write_read_body(r, &w->body);
+    if (ok && check_name(w, &w->body))
         update(w);
     else
         write_fail(w);

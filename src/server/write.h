@@ -7,6 +7,7 @@
 #ifndef DRAY_SERVER_WRITE_H
 #define DRAY_SERVER_WRITE_H
 
+#include "api/admit.h"
 #include "server/inner.h"
 
 enum write_answer { WRITE_OBJECT, WRITE_STATUS };
@@ -46,9 +47,16 @@ bool write_finish_create(struct write *w, struct doc *d);
 void write_commit(struct write *w);
 /* Ends it with the failure of the request. */
 void write_fail(struct write *w);
+/* managedFields of d, which takes the place of live (NULL: nothing); a list. */
+struct doc write_track(struct request *r, const struct doc *live, const struct doc *d);
 /* Whether d, which is meant for the object live, names it by name and uid. */
 bool write_check_identity(struct write *w, const struct doc *live, const struct doc *d);
 /* References w->old, the object of the request as it is now. */
 bool write_load(struct write *w);
+
+/* What admission gives a pod; other kinds: nothing of meaning. false: the pod names a
+ * class that is not there. */
+bool priority_find(struct request *r, const struct doc *object, struct str name,
+                   struct api_admit *out);
 
 #endif
