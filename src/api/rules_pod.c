@@ -64,26 +64,31 @@ API_RULE(amounts)
     return true;
 }
 
-/* A request may not be above its limit; an extended resource's must equal it. */
+/* A request may not be above its limit; an extended resource's must equal it. Errors
+ * stand at the maps, as upstream's do. */
 API_RULE(within_limits)
 {
     const struct doc *limits = api_member(at->parent, "limits");
+    struct str here = strbuf_str(&at->w->path);
     for (uint32_t i = 0; at->value && i < at->value->n; i++) {
         const struct doc_member *m = &at->value->members[i];
-        const char *path = arena_printf(at->w->a, "[%.*s]", STR_ARG(doc_key(m))).p;
         struct quantity request, limit;
         bool extended = is_extended(doc_key(m));
         if (!rules_quantity(at, at->value, m->key, &request))
             continue;
         if (!rules_quantity(at, limits, m->key, &limit)) {
-            if (extended && limits)
-                api_report_at(at, path, &m->value, API_ERROR_REQUIRED,
-                              "limit must be set for non overcommitable resources");
+            if (extended)
+                api_report_path(
+                    at->w,
+                    arena_printf(at->w->a, "%.*slimits",
+                                 STR_ARG(str_sub(here, 0, here.n - strlen("requests")))),
+                    NULL, API_ERROR_REQUIRED,
+                    "Limit must be set for non overcommitable resources");
             continue;
         }
         int c = quantity_cmp(&request, &limit);
         if (c > 0 || (extended && c != 0))
-            api_report_at(at, path, &m->value, API_ERROR_INVALID,
+            api_report_at(at, "", &m->value, API_ERROR_INVALID,
                           "must be %s %.*s limit of %.*s",
                           extended ? "equal to" : "less than or equal to",
                           STR_ARG(doc_key(m)), STR_ARG(quantity_print(&limit, at->w->a)));
