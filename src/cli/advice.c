@@ -219,6 +219,29 @@ static struct str for_taint(const struct advising *x, const struct why_filter *f
                         STR_ARG(t->key), STR_ARG(t->value), STR_ARG(t->effect));
 }
 
+static bool is_offered(const struct cluster *c, struct str resource)
+{
+    for (size_t i = 0; i < c->nodes.n; i++)
+        for (uint32_t k = 0; k < c->nodes.v[i]->nallocatable; k++)
+            if (str_eq(c->nodes.v[i]->allocatable[k].name, resource))
+                return true;
+    return false;
+}
+
+/* A resource with a domain that no node has at all is most often that of a device plugin
+ * which devices of a class are meant to stand in for. */
+static struct str for_resource(const struct advising *x, const struct view_amount *want)
+{
+    if (str_find_byte(want->name, '/', 0) != SIZE_MAX && !is_offered(x->c, want->name))
+        return arena_printf(x->a,
+                            "no node offers %.*s and no DeviceClass stands for it: set "
+                            "spec.extendedResourceName: %.*s in the class of the devices "
+                            "that serve it",
+                            STR_ARG(want->name), STR_ARG(want->name));
+    return arena_printf(x->a, "request less %.*s than %.*s, or add a node with more",
+                        STR_ARG(want->name), STR_ARG(quantity_print(&want->value, x->a)));
+}
+
 static struct str for_filter(const struct advising *x, const struct why_filter *f)
 {
     const struct sched_reason *r = &f->reason;
@@ -241,9 +264,7 @@ static struct str for_filter(const struct advising *x, const struct why_filter *
         return arena_printf(x->a, "add node %.*s, or clear the pod's nodeName",
                             STR_ARG(x->pod->pod.view->node_name));
     case SCHED_RESOURCES:
-        return arena_printf(x->a, "request less %.*s than %.*s, or add a node with more",
-                            STR_ARG(r->want->name),
-                            STR_ARG(quantity_print(&r->want->value, x->a)));
+        return for_resource(x, r->want);
     default:
         return STR("add a node");
     }

@@ -141,18 +141,35 @@ static bool add_class(struct cluster *c, const struct doc *d, struct err *e)
     return true;
 }
 
-static bool add_claim(struct cluster *c, const struct doc *d, struct err *e)
+/* As claim number at. */
+static bool view_claim_at(struct cluster *c, size_t at, const struct doc *d,
+                          struct cluster_claim *out, struct err *e)
 {
     const struct view_claim *v = view_claim_new(d, &c->arena, e);
     if (!v)
         return false;
-    enter(&c->claim_index, cluster_key(c, v->meta.namespace, v->meta.name), c->claims.n);
+    enter(&c->claim_index, cluster_key(c, v->meta.namespace, v->meta.name), at);
     struct str entry = doc_get_text(doc_path(d, "metadata.annotations"),
                                     "resource.kubernetes.io/pod-claim-name");
     if (v->owner_uid.n && entry.n)
-        enter(&c->made_index, cluster_key(c, v->owner_uid, entry), c->claims.n);
-    vec_push(&c->claims, (struct cluster_claim){v, d, entry});
+        enter(&c->made_index, cluster_key(c, v->owner_uid, entry), at);
+    *out = (struct cluster_claim){v, d, entry};
     return true;
+}
+
+static bool add_claim(struct cluster *c, const struct doc *d, struct err *e)
+{
+    struct cluster_claim claim;
+    if (!view_claim_at(c, c->claims.n, d, &claim, e))
+        return false;
+    vec_push(&c->claims, claim);
+    return true;
+}
+
+bool cluster_set_claim(struct cluster *c, struct cluster_claim *claim,
+                       const struct doc *object)
+{
+    return view_claim_at(c, (size_t)(claim - c->claims.v), object, claim, NULL);
 }
 
 static bool add_template(struct cluster *c, const struct doc *d, struct err *e)

@@ -83,6 +83,11 @@ struct cluster_claim *cluster_claim(struct cluster *c, struct str namespace,
 const struct cluster_template *cluster_template(struct cluster *c, struct str namespace,
                                                 struct str name);
 
+/* Puts another state of a claim in its place; the object as for cluster_add. false when
+ * it cannot be viewed. */
+bool cluster_set_claim(struct cluster *c, struct cluster_claim *claim,
+                       const struct doc *object);
+
 /* The claim that was made for an entry of a pod's spec.resourceClaims (spec 6.1), by its
  * owner and annotation. NULL: none. */
 struct cluster_claim *cluster_claim_made(struct cluster *c, struct str pod_uid,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/hints.h"
 
+#include <strings.h>
+
 /* ---- near names ---- */
 
 enum { LONGEST = 64 };
@@ -212,13 +214,39 @@ static struct str hint_wrapped(const struct api_issue *x, struct arena *a)
     return arena_printf(a, "write %.*s: {%s: %.*s}", STR_ARG(name), kind, STR_ARG(value));
 }
 
+/* 40GB, 16gb, 8GiB, 500MB: units as people write them. */
+static struct str hint_unit(const struct api_issue *x, struct arena *a)
+{
+    static const char *const TAILS[] = {"", "b", "i", "ib"};
+    struct str s = x->value && x->value->type == DOC_STRING ? doc_str(x->value) : STR("");
+    size_t n = 0, tail = 0, ntails = sizeof TAILS / sizeof *TAILS;
+    while (n < s.n && ((s.p[n] >= '0' && s.p[n] <= '9') || s.p[n] == '.'))
+        n++;
+    struct str number = str_sub(s, 0, n);
+    while (n < s.n && s.p[n] == ' ')
+        n++;
+    char letter = n < s.n ? (char)(s.p[n] & ~32) : '\0';
+    struct str rest = str_sub(s, n + 1, SIZE_MAX);
+    while (tail < ntails && (rest.n != strlen(TAILS[tail]) ||
+                             strncasecmp(rest.p, TAILS[tail], rest.n) != 0))
+        tail++;
+    if (number.n == 0 || !letter || !strchr("KMGTPE", letter) || tail == ntails)
+        return STR("");
+    if (tail >= 2)
+        return arena_printf(a, "write %.*s%ci", STR_ARG(number), letter);
+    return arena_printf(a, "write %.*s%ci, or %.*s%c for powers of 1000", STR_ARG(number),
+                        letter, STR_ARG(number), letter == 'K' ? 'k' : letter);
+}
+
 struct str hint_for_issue(const struct api_issue *x, const struct doc *object,
                           struct arena *a)
 {
     if (x->kind == API_DUPLICATE_FIELD)
         return STR("the key is there twice in one map; keep one");
-    if (x->kind == API_WRONG_TYPE)
-        return hint_wrapped(x, a);
+    if (x->kind == API_WRONG_TYPE) {
+        struct str wrapped = hint_wrapped(x, a);
+        return wrapped.n ? wrapped : hint_unit(x, a);
+    }
     if (!x->in)
         return STR("");
     struct str hint = hint_below(x, a);

@@ -251,6 +251,23 @@ static void add(struct reading *r, const struct doc_source *src,
     err_release(&e);
 }
 
+/* A claim as it was written beside the same with its allocation, as this program and
+ * servers print it: the allocation counts. */
+static bool is_same_claim(struct reading *r, const struct api_kind *kind,
+                          const struct doc *object)
+{
+    if (strcmp(kind->name, "ResourceClaim") != 0)
+        return false;
+    const struct doc *meta = doc_get(object, "metadata");
+    struct cluster_claim *before =
+        cluster_claim(r->c, doc_get_text(meta, "namespace"), doc_get_text(meta, "name"));
+    bool allocated = doc_path(object, "status.allocation") != NULL;
+    if (!before || allocated == (before->view->allocation != NULL) ||
+        !doc_equal(doc_get(before->doc, "spec"), doc_get(object, "spec")))
+        return false;
+    return !allocated || cluster_set_claim(r->c, before, object);
+}
+
 static void take(struct reading *r, const struct doc_source *src,
                  const struct api_kind *kind, const struct doc *object)
 {
@@ -273,6 +290,8 @@ static void take(struct reading *r, const struct doc_source *src,
     bool ok = stored || is_valid(r, src, kind, kept);
     if (ok && strcmp(kind->group, "resource.k8s.io") == 0 && !slice)
         doubt_object(r, src, kept);
+    if (ok && is_same_claim(r, kind, kept))
+        return;
     if (is_first(r, src, kind, kept) && ok)
         add(r, src, kind, kept);
 }
@@ -291,16 +310,29 @@ static void drop_passed(void *ctx, uint32_t pos)
         madvise(r->mapped + r->dropped, STEP, MADV_DONTNEED);
 }
 
-/* One object of each kind is enough. */
-static void note_foreign(struct reading *r, const struct doc_source *src,
+/* A kind that no server of this version has: of a group of Kubernetes' own it would be
+ * refused, unless it is stored already in a server of another version. One object of each
+ * foreign kind is enough. */
+static void tell_unknown(struct reading *r, const struct doc_source *src,
                          const struct doc *object)
 {
     struct str version = doc_get_text(object, "apiVersion"),
                kind = doc_get_text(object, "kind");
     struct cluster_origin here = {src->name, object->pos};
+    struct diag d = {.advice = hint_for_version(version, kind, &r->scratch)};
+    if (str_is(version, "v1") && str_is(kind, "List")) {
+        d.text = STR("a List needs a list of items");
+        say(r, DIAG_ERROR, src, NULL, object->pos, &d);
+        return;
+    }
+    if (d.advice.n && !is_stored(object)) {
+        d.text = arena_printf(&r->scratch, "Kubernetes has no kind \"%.*s\" in %.*s",
+                              STR_ARG(kind), STR_ARG(version));
+        say(r, DIAG_ERROR, src, object, object->pos, &d);
+        return;
+    }
     if (cluster_meet(r->c, STR("foreign"), version, kind, here))
         return;
-    struct diag d = {.advice = hint_for_version(version, kind, &r->scratch)};
     d.text = arena_printf(&r->scratch,
                           "%.*s is none of Kubernetes' own kinds; all of this kind are "
                           "passed over",
@@ -325,7 +357,7 @@ static bool each_object(void *ctx, const struct doc_source *src, const struct do
     }
     const struct api_kind *kind = api_kind_find(version, name);
     if (!kind || !kind->type) {
-        note_foreign(r, src, object);
+        tell_unknown(r, src, object);
         return true;
     }
     if (cluster_wants(str_from(kind->group), name) &&
@@ -376,21 +408,26 @@ static void parse(struct reading *r, const char *path, struct str text)
     tell_skipped(r, &src, DIAG_NOTE, r->notes, "notes");
 }
 
-static bool read_stdin(struct reading *r)
+/* What cannot be mapped: a pipe, a device. Nothing at all means that the command at its
+ * other end failed. */
+static bool read_pipe(struct reading *r, int fd, const char *path)
 {
     struct strbuf text = STRBUF_INIT;
     ssize_t n;
     do {
         strbuf_reserve(&text, 65536);
-        n = read(STDIN_FILENO, text.p + text.n, 65536);
+        n = read(fd, text.p + text.n, 65536);
         if (n > 0) {
             text.n += (size_t)n;
             text.p[text.n] = '\0';
         }
     } while (n > 0 || (n < 0 && errno == EINTR));
-    bool ok = n == 0 || cannot(r, "-", "cannot read standard input");
-    if (ok)
-        parse(r, "-", strbuf_str(&text));
+    bool ok = n == 0 || cannot(r, path, "cannot read");
+    if (ok && text.n)
+        parse(r, path, strbuf_str(&text));
+    else if (ok)
+        diags_add(r->diags, DIAG_ERROR,
+                  &(struct diag){.file = path, .text = STR("nothing came in")});
     strbuf_release(&text);
     return ok;
 }
@@ -401,9 +438,12 @@ static bool read_file(struct reading *r, const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return cannot(r, path, "cannot open");
-    if (fstat(fd, &st) != 0 || st.st_size == 0) {
+    bool ok = fstat(fd, &st) == 0 || cannot(r, path, "cannot read");
+    if (ok && !S_ISREG(st.st_mode))
+        ok = read_pipe(r, fd, path);
+    if (!ok || !S_ISREG(st.st_mode) || st.st_size == 0) {
         close(fd);
-        return true;
+        return ok;
     }
     size_t size = (size_t)st.st_size;
     char *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -425,6 +465,13 @@ static bool is_manifest(const char *name)
            str_ends(s, STR(".json"));
 }
 
+/* A folder or a pipe that is named like a file. */
+static bool is_special(int dir, const char *name)
+{
+    struct stat st;
+    return fstatat(dir, name, &st, 0) == 0 && !S_ISREG(st.st_mode);
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -437,7 +484,7 @@ static bool read_folder(struct reading *r, const char *path)
     if (!dir)
         return cannot(r, path, "cannot open");
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-        if (is_manifest(entry->d_name))
+        if (is_manifest(entry->d_name) && !is_special(dirfd(dir), entry->d_name))
             vec_push(&names, mem_dup(entry->d_name, strlen(entry->d_name)));
     closedir(dir);
     if (names.n)
@@ -462,7 +509,7 @@ bool manifests_read(struct cluster *c, const char *path,
     arena_init(&r.scratch);
     bool ok;
     if (strcmp(path, "-") == 0)
-        ok = read_stdin(&r);
+        ok = read_pipe(&r, STDIN_FILENO, path);
     else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         ok = read_folder(&r, path);
     else

@@ -234,12 +234,14 @@ static bool show(struct stream *s, const struct doc *d)
     const struct doc *items = doc_get(d, "items");
     struct list_head h = {.kind = doc_get_text(d, "kind"),
                           .api_version = doc_get_text(d, "apiVersion")};
-    if (!is_list_kind(h.kind) || !items || items->type != DOC_LIST) {
+    /* Go writes a list without items as null. */
+    if (!is_list_kind(h.kind) || !items ||
+        (items->type != DOC_LIST && items->type != DOC_NULL)) {
         s->sink.final = true;
         return s->each(s->ctx, s->sink.src, d, s->sink.err);
     }
     struct doc_source list = *s->sink.src;
-    for (uint32_t i = 0; i < items->n; i++) {
+    for (uint32_t i = 0; items->type == DOC_LIST && i < items->n; i++) {
         struct doc item = items->items[i];
         inherit(&s->object, &h, &item);
         if (list.ndups)
