@@ -134,6 +134,7 @@ static int run(const struct server_opts *o)
     printf("dray apiserver: ready on %s\n", server_url(r.server));
     fflush(stdout);
     net_loop_run(r.loop);
+    net_loop_run_once(r.loop, false); /* what the stop has left to do */
     server_free(r.server);
     net_loop_free(r.loop);
     return EXIT_OK;

@@ -202,6 +202,9 @@ static bool judge(struct request *r, const struct api_issues *issues, bool decod
 bool write_check(struct request *r, struct doc *d, const struct doc_source *src)
 {
     enum strictness strictness;
+    if (d->type != DOC_MAP)
+        return fail_bad(r, "%s in version \"%s\" cannot be handled as a %s: it is no map",
+                        r->res->main->name, r->res->main->version, r->res->main->name);
     if (!read_strictness(r, &strictness) || !check_kind(r, d))
         return false;
     struct api_issues issues = {0};

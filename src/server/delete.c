@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "api/decode.h"
+#include "api/proto.h"
 #include "api/timestamp.h"
 #include "server/write.h"
 
@@ -47,6 +49,22 @@ static void options_of_query(struct request *r, struct delete_options *o)
     o->orphan |= query_bool(&r->query, "orphanDependents");
 }
 
+/* Options that cannot be read are not guessed at. */
+static bool check_options(struct request *r, const struct doc *d)
+{
+    const struct api_type *t = api_type_of_object(STR("v1"), STR("DeleteOptions"));
+    struct api_issues issues = {0};
+    bool ok = api_check_shape(t, d, STR(""), r->a, &issues);
+    for (size_t i = 0; !ok && i < issues.list.n; i++)
+        if (issues.list.v[i].kind == API_WRONG_TYPE)
+            fail_bad(r,
+                     "DeleteOptions in version \"v1\" cannot be handled as a "
+                     "DeleteOptions: %.*s: %.*s",
+                     STR_ARG(issues.list.v[i].path), STR_ARG(issues.list.v[i].text));
+    api_issues_release(&issues);
+    return ok;
+}
+
 static bool read_options(struct request *r, struct delete_options *o)
 {
     *o = (struct delete_options){0};
@@ -54,6 +72,8 @@ static bool read_options(struct request *r, struct delete_options *o)
         struct doc_source src;
         struct doc d;
         if (!write_read_document(r, &src, &d))
+            return false;
+        if (!check_options(r, &d))
             return false;
         options_of_doc(&d, o);
         const struct doc *dry = doc_get(&d, "dryRun");

@@ -197,6 +197,35 @@ static bool name_new(struct write *w, struct doc *d)
     return false;
 }
 
+/* Of every kind, whatever its own rules are: a name is one segment of a path. */
+static bool check_segment(struct write *w)
+{
+    static const struct {
+        const char *part, *text;
+        bool whole;
+    } BAD[] = {
+        {".", "may not be '.'", true},
+        {"..", "may not be '..'", true},
+        {"/", "may not contain '/'", false},
+        {"%", "may not contain '%'", false},
+    };
+    struct api_errors errors = {0};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        struct str part = str_from(BAD[i].part);
+        if (BAD[i].whole ? !str_eq(w->name, part) : str_find(w->name, part) == SIZE_MAX)
+            continue;
+        vec_push(&errors.list, (struct api_error){.type = API_ERROR_INVALID,
+                                                  .path = STR("metadata.name"),
+                                                  .bad = arena_printf(w->r->a, "\"%.*s\"",
+                                                                      STR_ARG(w->name)),
+                                                  .detail = str_from(BAD[i].text),
+                                                  .pos = UINT32_MAX});
+    }
+    bool ok = errors.list.n == 0 || fail_invalid(w->r, w->name, &errors);
+    api_errors_release(&errors);
+    return ok;
+}
+
 bool write_finish_create(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
@@ -224,7 +253,7 @@ bool write_finish_create(struct write *w, struct doc *d)
     api_prepare_create(&prepare, r->res->hub, d);
     w->object = *d;
     w->key = object_key(r->res, r->route.namespace, w->name, r->a);
-    return validate(w, NULL, API_CREATE);
+    return validate(w, NULL, API_CREATE) && check_segment(w);
 }
 
 static bool check_revision(struct write *w, const struct doc *live, const struct doc *d)
