@@ -8,6 +8,7 @@
 #include "api/defaults.h"
 #include "api/prepare.h"
 #include "api/validate.h"
+#include "base/names.h"
 #include "base/quote.h"
 
 enum {
@@ -197,6 +198,31 @@ static bool name_new(struct write *w, struct doc *d)
     return false;
 }
 
+/* Kinds without rules of their own have names like DNS subdomains, but for these. */
+static bool has_plain_name(const struct api_kind *k)
+{
+    static const char *const FREE[] = {"rbac.authorization.k8s.io", "certificates.k8s.io",
+                                       "internal.apiserver.k8s.io"};
+    for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
+        if (strcmp(k->group, FREE[i]) == 0)
+            return false;
+    return !api_kind_has_rules(k) && strcmp(k->resource, "ipaddresses") != 0;
+}
+
+static void check_plain_name(struct write *w, struct api_errors *errors)
+{
+    struct arena *a = w->r->a;
+    struct str problems[NAME_MAX_PROBLEMS];
+    unsigned n = name_check(NAME_DNS1123_SUBDOMAIN, w->name, a, problems);
+    for (unsigned i = 0; i < n; i++)
+        vec_push(&errors->list,
+                 (struct api_error){.type = API_ERROR_INVALID,
+                                    .path = STR("metadata.name"),
+                                    .bad = arena_printf(a, "\"%.*s\"", STR_ARG(w->name)),
+                                    .detail = problems[i],
+                                    .pos = UINT32_MAX});
+}
+
 /* Of every kind, whatever its own rules are: a name is one segment of a path. */
 static bool check_segment(struct write *w)
 {
@@ -221,6 +247,8 @@ static bool check_segment(struct write *w)
                                                   .detail = str_from(BAD[i].text),
                                                   .pos = UINT32_MAX});
     }
+    if (errors.list.n == 0 && has_plain_name(w->r->res->hub))
+        check_plain_name(w, &errors);
     bool ok = errors.list.n == 0 || fail_invalid(w->r, w->name, &errors);
     api_errors_release(&errors);
     return ok;
