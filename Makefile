@@ -13,7 +13,9 @@ everything: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	meson setup $(BUILD)
 
-demo: all
+demo:
+	scripts/install-deps
+	$(MAKE) all
 	scripts/demo $(BUILD)/dray
 
 test:
