@@ -76,7 +76,7 @@ static bool add_sets(struct counters *c, struct pool *p, struct strmap *by_name)
 
 /* ---- Uses ---- */
 
-uint32_t counters_find(const struct counters *c, uint32_t set, struct str name)
+static uint32_t counters_find(const struct counters *c, uint32_t set, struct str name)
 {
     const struct view_counter_set *s = c->sets[set];
     for (uint32_t i = 0; i < s->ncounters; i++)

@@ -326,8 +326,6 @@ static inline void pool_current(struct alloc_inventory *inv, struct pool *p)
 uint32_t pool_find(const struct pool *p, struct str device);
 
 /* views.c */
-enum view_match slice_relevant(const struct view_slice *s, const struct view_node *node,
-                               struct err *e);
 /* Slices of the newest generation that count for completeness. */
 uint32_t pool_counted(const struct pool *p);
 /* The node sees slices of an older generation than the newest. */
@@ -341,7 +339,6 @@ struct counters *pool_counters(struct alloc_inventory *inv, struct pool *p,
                                const uint64_t *parts);
 /* Brings left and groups up to date. */
 void counters_refresh(struct pool *p, struct counters *c);
-uint32_t counters_find(const struct counters *c, uint32_t set, struct str name);
 bool groups_admit(const struct group_state *s, const struct view_strs *groups);
 struct group_state groups_add(const struct group_state *s,
                               const struct view_strs *groups);

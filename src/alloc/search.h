@@ -153,7 +153,6 @@ enum take {
 enum take state_take(struct solver *s, uint32_t alt, uint32_t device, uint32_t *which);
 void state_undo(struct solver *s); /* of the last pick */
 const struct consumed *consumed_of(struct solver *s, uint32_t alt, uint32_t device);
-bool values_meet(const struct value_set *a, const struct value_set *b);
 /* The index of the use of a constraint, or NONE. */
 uint32_t use_of(const struct plan_alt *alt, uint32_t constraint);
 amount *seat_left(struct solver *s, uint32_t seat);

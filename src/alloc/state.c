@@ -242,7 +242,7 @@ static bool take_match(struct solver *s, uint32_t constraint, const struct value
     return true;
 }
 
-bool values_meet(const struct value_set *a, const struct value_set *b)
+static bool values_meet(const struct value_set *a, const struct value_set *b)
 {
     for (uint32_t i = 0, j = 0; i < a->n && j < b->n;) {
         if (a->ids[i] == b->ids[j])

@@ -32,8 +32,8 @@ static enum view_match device_matches(const struct view_device *d,
 }
 
 /* Rule 6. */
-enum view_match slice_relevant(const struct view_slice *s, const struct view_node *node,
-                               struct err *e)
+static enum view_match slice_relevant(const struct view_slice *s,
+                                      const struct view_node *node, struct err *e)
 {
     if (s->node_name.n || s->all_nodes || s->node_selector)
         return place_matches(s->node_name, s->all_nodes, s->node_selector, node, e);

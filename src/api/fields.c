@@ -33,7 +33,10 @@ static bool is_place(struct str s)
     return ok;
 }
 
-bool field_canonical(struct str raw, struct arena *a, struct str *out, struct str *why)
+/* An element in its one spelling. false: none, with a text in why. Elements of kinds to
+ * come (not f, k, v, i) give an empty name, and are to be passed over. */
+static bool field_canonical(struct str raw, struct arena *a, struct str *out,
+                            struct str *why)
 {
     struct doc value;
     struct strbuf b = STRBUF_INIT;

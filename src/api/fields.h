@@ -33,9 +33,6 @@ struct field_step {
 };
 
 struct str field_name(struct arena *a, struct str member); /* f:member */
-/* An element in its one spelling. false: none, with a text in why. Elements of kinds to
- * come (not f, k, v, i) give an empty name, and are to be passed over. */
-bool field_canonical(struct str raw, struct arena *a, struct str *out, struct str *why);
 
 /* d is FieldsV1 as a document. */
 bool fields_decode(const struct doc *d, struct arena *a, struct fields *out,

@@ -57,7 +57,6 @@ static inline bool api_gate(const struct api_gates *g, enum api_gate gate)
 }
 /* API_GATE_COUNT: no such gate. */
 enum api_gate api_gate_find(struct str name);
-const char *api_gate_name(enum api_gate gate);
 bool api_gate_locked(enum api_gate gate);
 /* Sets without regard to locks (tests, emulation of older versions). */
 void api_gate_set(struct api_gates *g, enum api_gate gate, bool on);

@@ -51,17 +51,6 @@ const struct view_node_selector *view_read_node_selector(struct view_reader *r,
     return s;
 }
 
-bool view_node_selector_new(const struct doc *d, struct arena *a,
-                            const struct view_node_selector **out, struct err *e)
-{
-    struct view_reader r = {.a = a, .e = e};
-    const struct view_node_selector *s = view_read_node_selector(&r, d);
-    if (r.failed)
-        return false;
-    *out = s;
-    return true;
-}
-
 const struct str *view_label_find(const struct view_label *labels, uint32_t n,
                                   struct str key)
 {

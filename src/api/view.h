@@ -254,16 +254,9 @@ struct view_node *view_node_new(const struct doc *d, struct arena *a, struct err
 struct view_taint_rule *view_taint_rule_new(const struct doc *d, struct arena *a,
                                             struct err *e);
 /* Shared parts. d NULL or null: empty. */
-bool view_node_selector_new(const struct doc *d, struct arena *a,
-                            const struct view_node_selector **out, struct err *e);
-bool view_tolerations(const struct doc *d, struct arena *a,
-                      const struct view_toleration **out, uint32_t *n, struct err *e);
-bool view_taints(const struct doc *d, struct arena *a, const struct view_taint **out,
-                 uint32_t *n, struct err *e);
 bool view_amounts(const struct doc *map, const char *member, struct arena *a,
                   const struct view_amount **out, uint32_t *n, struct err *e);
 void view_meta_read(const struct doc *d, struct view_meta *out, struct arena *a);
-struct view_strs view_strs_read(const struct doc *list, struct arena *a);
 
 /* ---- matching (spec 2.1 "Node selector") ---- */
 

@@ -187,34 +187,6 @@ const struct view_toleration *view_read_tolerations(struct view_reader *r,
     return v;
 }
 
-bool view_tolerations(const struct doc *d, struct arena *a,
-                      const struct view_toleration **out, uint32_t *n, struct err *e)
-{
-    struct view_reader r = {.a = a, .e = e};
-    uint32_t count;
-    const struct view_toleration *v =
-        view_read_tolerations(&r, d && d->type == DOC_LIST ? d : NULL, &count);
-    if (r.failed)
-        return false;
-    *out = v;
-    *n = count;
-    return true;
-}
-
-bool view_taints(const struct doc *d, struct arena *a, const struct view_taint **out,
-                 uint32_t *n, struct err *e)
-{
-    struct view_reader r = {.a = a, .e = e};
-    uint32_t count;
-    const struct view_taint *v =
-        view_read_taints(&r, d && d->type == DOC_LIST ? d : NULL, &count);
-    if (r.failed)
-        return false;
-    *out = v;
-    *n = count;
-    return true;
-}
-
 bool view_amounts(const struct doc *map, const char *value_member, struct arena *a,
                   const struct view_amount **out, uint32_t *n, struct err *e)
 {
@@ -227,12 +199,6 @@ bool view_amounts(const struct doc *map, const char *value_member, struct arena 
     *out = v;
     *n = count;
     return true;
-}
-
-struct view_strs view_strs_read(const struct doc *list, struct arena *a)
-{
-    struct view_reader r = {.a = a};
-    return strs_of(&r, list && list->type == DOC_LIST ? list : NULL, "");
 }
 
 void view_meta_read(const struct doc *d, struct view_meta *out, struct arena *a)

@@ -77,7 +77,7 @@ bool wire_next(struct str *message, struct wire_field *out, bool *bad)
 
 /* ---- writing ---- */
 
-void wire_put_varint(struct strbuf *b, uint64_t v)
+static void wire_put_varint(struct strbuf *b, uint64_t v)
 {
     while (v >= 0x80) {
         strbuf_addc(b, (char)(v | 0x80));

@@ -21,7 +21,6 @@ struct wire_field {
  * none. */
 bool wire_next(struct str *message, struct wire_field *out, bool *bad);
 
-void wire_put_varint(struct strbuf *b, uint64_t v);
 void wire_put_int(struct strbuf *b, uint32_t number, uint64_t v);
 void wire_put_64(struct strbuf *b, uint32_t number, uint64_t v);
 void wire_put_bytes(struct strbuf *b, uint32_t number, struct str s);

@@ -17,10 +17,6 @@ enum cel_lookup {
     CEL_LOOKUP_STRICT,   /* the same, but a value without fields is an error */
 };
 
-/* obj.key or obj[key]. */
-struct cel_value cel_qualify(struct cel_run *run, struct cel_value obj,
-                             struct cel_value key, enum cel_lookup how, bool *present);
-
 cel_code cel_code_const, cel_code_priced, cel_code_slot, cel_code_path, cel_code_choice,
     cel_code_and, cel_code_or, cel_code_list, cel_code_map, cel_code_struct, cel_code_eq,
     cel_code_ne, cel_code_lt, cel_code_le, cel_code_gt, cel_code_ge, cel_code_add,

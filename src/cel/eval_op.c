@@ -222,7 +222,9 @@ static bool deep_fits(const struct cel_type *t, struct cel_value v)
     }
 }
 
-bool cel_target_fits(const struct cel_target *t, const struct cel_value *args, unsigned n)
+/* Whether the values fit the guards of a target. */
+static bool cel_target_fits(const struct cel_target *t, const struct cel_value *args,
+                            unsigned n)
 {
     if (t->guards == NULL)
         return true;

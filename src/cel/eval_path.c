@@ -60,8 +60,10 @@ static struct cel_value qualify_object(struct cel_run *run, const struct cel_obj
     return o->ops->get(o, cel_str(key), run, present);
 }
 
-struct cel_value cel_qualify(struct cel_run *run, struct cel_value obj,
-                             struct cel_value key, enum cel_lookup how, bool *present)
+/* obj.key or obj[key]. */
+static struct cel_value cel_qualify(struct cel_run *run, struct cel_value obj,
+                                    struct cel_value key, enum cel_lookup how,
+                                    bool *present)
 {
     *present = false;
     switch (obj.kind) {

@@ -75,7 +75,8 @@ static const struct format_verb latest_verbs[] = {
 const struct format_dialect format_frozen = {frozen_verbs, CEL_COUNT(frozen_verbs), 0};
 const struct format_dialect format_latest = {latest_verbs, CEL_COUNT(latest_verbs), 100};
 
-const struct format_verb *format_verb_find(const struct format_dialect *d, char letter)
+static const struct format_verb *format_verb_find(const struct format_dialect *d,
+                                                  char letter)
 {
     for (unsigned i = 0; i < d->nverbs; i++)
         if (d->verbs[i].letter == letter)

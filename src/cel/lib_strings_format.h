@@ -37,8 +37,6 @@ struct format_dialect {
 
 extern const struct format_dialect format_frozen, format_latest;
 
-const struct format_verb *format_verb_find(const struct format_dialect *d, char letter);
-
 /* Who reads a format text. */
 struct format_reader {
     const struct format_dialect *dialect;

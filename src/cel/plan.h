@@ -192,10 +192,6 @@ extern cel_code *const cel_codes[CEL_OPS];
 /* The code of a path of the given shape. */
 cel_code *cel_path_code(const struct cel_path *p);
 
-/* Whether the values fit the guards of a target. */
-bool cel_target_fits(const struct cel_target *t, const struct cel_value *args,
-                     unsigned n);
-
 struct cel_program_var {
     int *slots;
     uint32_t nslots;

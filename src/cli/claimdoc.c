@@ -141,7 +141,9 @@ static void add_reservations(const struct work_claim *c, struct doc *status,
         doc_set(a, status, "reservedFor", list);
 }
 
-struct doc claim_doc(const struct work_claim *c, struct str now, struct arena *a)
+/* The whole object: metadata, spec, status.allocation and status.reservedFor. now is the
+ * allocationTimestamp of what this run allocated; empty: none is written. */
+static struct doc claim_doc(const struct work_claim *c, struct str now, struct arena *a)
 {
     struct doc d = c->doc ? doc_dup(a, c->doc) : made_doc(c, a);
     const struct doc *have = doc_get(&d, "status");

@@ -6,9 +6,6 @@
 #include "cli/podclaims.h"
 #include "doc/doc.h"
 
-/* The whole object: metadata, spec, status.allocation and status.reservedFor. now is the
- * allocationTimestamp of what this run allocated; empty: none is written. */
-struct doc claim_doc(const struct work_claim *c, struct str now, struct arena *a);
 /* A v1 List of every claim this run allocated or reserved. */
 struct doc claim_list_doc(const struct work_claims *w, struct str now, struct arena *a);
 /* Stands for the UID of a pod that is not created yet: a UUID made of its name. */

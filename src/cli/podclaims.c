@@ -254,7 +254,10 @@ static bool serves_before(const struct view_class *a, const struct view_class *b
     return c > 0 || (c == 0 && str_cmp(a->meta.name, b->meta.name) < 0);
 }
 
-const struct view_class *work_class_for(const struct cluster *c, struct str resource)
+/* The class that serves a resource name: by extendedResourceName (newest, then first by
+ * name), or by the implicit deviceclass.resource.kubernetes.io/NAME. NULL: none. */
+static const struct view_class *work_class_for(const struct cluster *c,
+                                               struct str resource)
 {
     if (str_starts(resource, IMPLICIT))
         return cluster_class(c, str_sub(resource, IMPLICIT.n, SIZE_MAX));

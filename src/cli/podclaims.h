@@ -47,9 +47,6 @@ bool work_claims_of(struct work_claims *w, const struct waiting_pod *pod,
 
 /* Names of the pod's requests that some DeviceClass serves, sorted. */
 struct view_strs work_extended_names(struct cluster *c, const struct waiting_pod *pod);
-/* The class that serves a resource name: by extendedResourceName (newest, then first by
- * name), or by the implicit deviceclass.resource.kubernetes.io/NAME. NULL: none. */
-const struct view_class *work_class_for(const struct cluster *c, struct str resource);
 /* The allocated claim that stands for the pod's extended resources already; NULL: none.
  */
 struct work_claim *work_claim_extended_before(struct work_claims *w,
