@@ -42,18 +42,47 @@ static struct str generated(struct arena *a, struct str prefix)
     return prefix;
 }
 
-static void check_name(struct api_at *at, enum name_kind kind, bool check_prefix)
+/* The form of the kind's names. */
+static void check_form(struct api_at *at, enum name_kind kind, bool check_prefix)
 {
     const struct doc *name = api_member(at->value, "name");
     const struct doc *prefix = api_member(at->value, "generateName");
     if (!api_empty(prefix) && check_prefix)
         report_name(at, ".generateName", prefix, kind,
                     generated(at->w->a, api_text(prefix)));
-    if (api_empty(name) && api_empty(prefix))
-        api_report_at(at, ".name", name, API_ERROR_REQUIRED,
-                      "name or generateName is required");
-    else if (!api_empty(name))
+    if (!api_empty(name))
         report_name(at, ".name", name, kind, api_text(name));
+}
+
+/* A new object may leave its name to be generated. */
+static void require_name(struct api_at *at)
+{
+    if (api_empty(api_member(at->value, "name")) &&
+        (at->w->opts->op != API_CREATE ||
+         api_empty(api_member(at->value, "generateName"))))
+        api_report_at(at, ".name", api_member(at->value, "name"), API_ERROR_REQUIRED,
+                      "name or generateName is required");
+}
+
+/* What a part of a URL cannot be, whatever the kind. */
+static void check_segment(struct api_at *at, const char *suffix, const struct doc *value)
+{
+    struct str text = api_text(value);
+    if (str_find_byte(text, '/', 0) != SIZE_MAX ||
+        str_find_byte(text, '%', 0) != SIZE_MAX)
+        api_report_at(at, suffix, value, API_ERROR_INVALID,
+                      "may not contain '/' or '%%'");
+}
+
+/* Upstream's generic stage looks at the name again on every update. */
+static void check_segments(struct api_at *at)
+{
+    const struct doc *name = api_member(at->value, "name");
+    if (str_is(api_text(name), ".") || str_is(api_text(name), ".."))
+        api_report_at(at, ".name", name, API_ERROR_INVALID, "may not be '%s'",
+                      api_text(name).p);
+    check_segment(at, ".name", name);
+    check_segment(at, ".generateName", api_member(at->value, "generateName"));
 }
 
 static bool kind_is_namespaced(struct api_at *at)
@@ -292,20 +321,23 @@ static void check_update(struct api_at *at)
     }
 }
 
-/* The whole of metadata; arg is the form of the kind's names, and "unchecked-prefix" for
- * kinds whose generateName is not looked at. */
+/* The whole of metadata; arg is the form of the kind's names, with "unchecked-prefix" for
+ * kinds whose generateName is not looked at and "again" where updates check it too. */
 API_RULE(meta)
 {
     static const struct doc empty = {.type = DOC_MAP, .pos = UINT32_MAX};
+    const enum api_op op = at->w->opts->op;
     struct api_at meta = *at;
     if (!meta.value)
         meta.value = &empty;
-    if (at->w->opts->op == API_CREATE) {
-        check_name(&meta, kind_of(arg), !strstr(arg, "|unchecked-prefix"));
-        check_namespace(&meta);
-    } else {
-        if (!meta.old)
-            meta.old = &empty;
+    if (op != API_CREATE && !meta.old)
+        meta.old = &empty;
+    require_name(&meta);
+    if (op == API_CREATE || (op == API_UPDATE && strstr(arg, "|again")))
+        check_form(&meta, kind_of(arg), !strstr(arg, "|unchecked-prefix"));
+    check_namespace(&meta);
+    if (op != API_CREATE) {
+        check_segments(&meta);
         check_update(&meta);
     }
     check_generation(&meta);
@@ -326,8 +358,10 @@ API_RULE(template_meta)
         bool empty =
             m->value.type == DOC_NULL ||
             (m->value.type != DOC_BOOL && m->value.type != DOC_NUMBER && m->value.n == 0);
+        /* Upstream derives the path from the name of its Go field. */
+        const char *shown = str_is(doc_key(m), "uid") ? "uID" : m->key;
         if (!allowed && !empty)
-            api_report_at(at, arena_printf(at->w->a, ".%s", m->key).p, &m->value,
+            api_report_at(at, arena_printf(at->w->a, ".%s", shown).p, &m->value,
                           API_ERROR_FORBIDDEN, "cannot be set");
     }
     check_labels(at);
