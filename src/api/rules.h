@@ -24,6 +24,7 @@ struct api_walk {
     const struct doc *request;     /* DeviceRequest at hand */
     const struct doc *alternative; /* DeviceSubRequest at hand, NULL inside exactly */
     const struct doc *device;      /* Device at hand */
+    bool declared_only;     /* only upstream's declarative stage looks at the value */
     bool stored;            /* the value is as it was stored: expressions are trusted */
     uint64_t derived_cost;  /* sum over the claim */
     struct device_env *env; /* for new expressions; made at first use */
@@ -45,7 +46,10 @@ typedef bool api_rule_fn(struct api_at *at, const char *arg);
 struct api_rule {
     api_rule_fn *check;
     const char *arg; /* "" if none */
-    bool declared;   /* reported by upstream's declarative stage (spec 2.0) */
+    /* Reported by upstream's declarative stage (spec 2.0), which looks at the whole object
+     * whatever is written and whatever the other stage finds. Such a rule that fails for
+     * good ends both stages, any other its own. */
+    bool declared;
 };
 
 enum api_row_flags {
@@ -87,6 +91,9 @@ bool api_report_path(struct api_walk *w, struct str path, const struct doc *valu
 
 struct str api_text(const struct doc *d); /* "" unless it is a string */
 const struct doc *api_member(const struct doc *d, const char *key); /* null is absent */
+/* Whether two values of a field mean the same: what is left out equals what is empty. */
+bool api_same(struct api_walk *w, const struct api_field *f, const struct doc *a,
+              const struct doc *b);
 static inline bool api_empty(const struct doc *d)
 {
     return !d || d->n == 0;

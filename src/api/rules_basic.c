@@ -5,6 +5,7 @@
 
 #include "api/rules.h"
 #include "api/rules_util.h"
+#include "api/timestamp.h"
 #include "base/map.h"
 #include "num/quantity.h"
 
@@ -15,12 +16,22 @@ static bool is_empty(const struct doc *d)
     return !d || ((d->type == DOC_STRING || d->type == DOC_LIST) && d->n == 0);
 }
 
+/* Go's zero time, which counts as none. */
+static bool is_zero_time(const struct api_field *f, const struct doc *d)
+{
+    static const int64_t YEAR_1 = -62135596800;
+    int64_t seconds;
+    int32_t nanos;
+    return f->form == API_TIME && f->container == API_ONE && d && d->type == DOC_STRING &&
+           timestamp_parse(doc_str(d), &seconds, &nanos) && seconds == YEAR_1 && !nanos;
+}
+
 /* An empty struct is there, an empty map field is not. */
 API_RULE(required)
 {
     bool empty_map = at->value && at->value->type == DOC_MAP && at->value->n == 0 &&
                      at->field->container != API_ONE;
-    if (!is_empty(at->value) && !empty_map)
+    if (!is_empty(at->value) && !empty_map && !is_zero_time(at->field, at->value))
         return true;
     return api_report(at, API_ERROR_REQUIRED, "%s", arg);
 }
@@ -497,6 +508,11 @@ API_RULE(one_of)
     return rules_not_supported(at, "", at->value, arg);
 }
 
+API_RULE(one_of_if_set)
+{
+    return is_empty(at->value) || rule_one_of(at, arg);
+}
+
 bool rules_not_supported(struct api_at *at, const char *suffix, const struct doc *value,
                          const char *choices)
 {
@@ -538,12 +554,7 @@ API_RULE(raw_json)
 
 static bool changed(struct api_at *at)
 {
-    if (!at->old_parent)
-        return false;
-    const struct doc *a = at->value, *b = at->old;
-    if (api_empty(a) && api_empty(b))
-        return false;
-    return !a || !b || !doc_equal(a, b);
+    return at->old_parent && !api_same(at->w, at->field, at->value, at->old);
 }
 
 API_RULE(immutable)

@@ -61,7 +61,7 @@ API_RULE(allocation_mode)
         if (n != 0)
             api_report_at(at, ".count", count, API_ERROR_INVALID,
                           "must not be specified when allocationMode is 'All'");
-    } else {
+    } else if (text.n == 0) {
         rules_not_supported(at, ".allocationMode", mode, "All|ExactCount");
     }
     return true;
@@ -223,22 +223,14 @@ API_RULE(toleration)
 {
     const struct doc *op = api_member(at->value, "operator");
     const struct doc *value = api_member(at->value, "value");
-    const struct doc *effect = api_member(at->value, "effect");
     struct str problems[NAME_MAX_PROBLEMS];
-    if (api_empty(op))
-        api_report_at(at, ".operator", op, API_ERROR_REQUIRED, "%s", "");
-    else if (str_is(api_text(op), "Exists") && !api_empty(value))
+    if (str_is(api_text(op), "Exists") && !api_empty(value))
         api_report_at(at, ".value", value, API_ERROR_INVALID,
                       "must be empty for operator `Exists`");
-    else if (str_is(api_text(op), "Equal")) {
-        if (name_check(NAME_LABEL_VALUE, api_text(value), at->w->a, problems))
-            api_report_at(at, ".value", value, API_ERROR_INVALID, "%.*s",
-                          STR_ARG(problems[0]));
-    } else if (!str_is(api_text(op), "Exists"))
-        rules_not_supported(at, ".operator", op, "Equal|Exists");
-    if (!api_empty(effect) && !str_is(api_text(effect), "NoSchedule") &&
-        !str_is(api_text(effect), "NoExecute") && !str_is(api_text(effect), "None"))
-        rules_not_supported(at, ".effect", effect, "NoExecute|NoSchedule|None");
+    if (str_is(api_text(op), "Equal") &&
+        name_check(NAME_LABEL_VALUE, api_text(value), at->w->a, problems))
+        api_report_at(at, ".value", value, API_ERROR_INVALID, "%.*s",
+                      STR_ARG(problems[0]));
     return true;
 }
 
@@ -363,9 +355,6 @@ static void check_binding_list(struct api_at *at, const struct doc *list, const 
 {
     enum { BINDING_MAX = 4 };
     struct str problems[NAME_MAX_PROBLEMS];
-    if (list && list->n > BINDING_MAX)
-        api_report_at(at, arena_printf(at->w->a, ".%s", key).p, list, API_ERROR_TOO_MANY,
-                      "%u: must have at most %d items", list->n, BINDING_MAX);
     for (uint32_t i = 0; list && i < list->n; i++) {
         const struct doc *item = &list->items[i];
         const char *path = arena_printf(at->w->a, ".%s[%u]", key, i).p;
@@ -412,7 +401,7 @@ API_RULE(skip_operations)
     }
     if (!same)
         rule_unique(at, "");
-    if (lists(list, STR("NodePrepareResources")) &&
+    if (!at->w->declared_only && lists(list, STR("NodePrepareResources")) &&
         !lists(list, STR("NodeUnprepareResources")) && !lists(list, STR("*")))
         api_report(
             at, API_ERROR_INVALID,

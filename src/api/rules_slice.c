@@ -106,12 +106,10 @@ API_RULE(partition_type)
     const struct doc *devices = api_member(at->parent, "devices");
     struct str name = api_text(at->value), driver = doc_get_text(at->parent, "driver");
     bool any = false;
-    if (!api_gate(at->w->opts->gates, API_GATE_DRAPartitionableDevicesType))
-        api_report(at, API_ERROR_FORBIDDEN, "%s", "");
     for (uint32_t i = 0; devices && i < devices->n; i++)
         any = any || consumes_counters(&devices->items[i]);
     if (!any)
-        api_report(
+        return api_report(
             at, API_ERROR_INVALID,
             "may only be set on a slice which declares devices that consume counters");
     if (!rules_full_name_valid(at->w->a, name))
@@ -269,11 +267,10 @@ static bool check_effect(struct api_at *at, const char *arg)
  */
 API_RULE(taint_effects)
 {
-    enum { TAINTS_MAX = 16 };
     const struct doc *old = api_member(api_member(at->w->opts->old, "spec"), "devices");
     const struct doc *devices = api_member(spec_of(at), "devices");
     bool same = at->w->opts->op == API_UPDATE && old && doc_equal(old, devices);
-    if (!same && at->value && at->value->n <= TAINTS_MAX)
+    if (!same)
         api_each(at, check_effect, arg);
     return true;
 }
@@ -282,9 +279,9 @@ API_RULE(taint_effects)
 API_RULE(rule_effect)
 {
     const struct doc *old = api_member(at->old, "effect");
-    if (at->old && str_eq(api_text(api_member(at->value, "effect")), api_text(old)))
-        return true;
-    return check_effect(at, arg);
+    if (!at->old || !str_eq(api_text(api_member(at->value, "effect")), api_text(old)))
+        check_effect(at, arg);
+    return true;
 }
 
 /* ---- request policies (spec 2.5 "Range arithmetic") ---- */

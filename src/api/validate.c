@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/validate.h"
 
+#include "api/canonical.h"
 #include "api/rules.h"
 
 static const struct doc EMPTY = {.type = DOC_MAP, .pos = UINT32_MAX};
@@ -192,7 +193,9 @@ static void descend_list(struct api_walk *w, const struct api_field *f,
     size_t mark = w->path.n;
     for (uint32_t i = 0; i < d->n; i++) {
         strbuf_addf(&w->path, "[%u]", i);
-        walk_struct(w, f->type, &d->items[i], old_item(f, old, &d->items[i], i));
+        const struct doc *was =
+            w->declared_only && !f->list_keys ? NULL : old_item(f, old, &d->items[i], i);
+        walk_struct(w, f->type, &d->items[i], was);
         cut(w, mark);
     }
 }
@@ -223,11 +226,31 @@ static void descend(struct api_walk *w, const struct api_field *f, const struct 
         descend_map(w, f, d, old);
 }
 
-static bool unchanged(const struct doc *value, const struct doc *old)
+static bool is_struct(const struct api_field *f)
 {
-    if (api_empty(value) || api_empty(old))
-        return value == old || (api_empty(value) && api_empty(old));
-    return doc_equal(value, old);
+    return f && f->container == API_ONE && f->form == API_STRUCT &&
+           f->type->form == API_STRUCT;
+}
+
+static bool same_structs(struct api_walk *w, const struct api_field *f,
+                         const struct doc *a, const struct doc *b)
+{
+    if ((f->flags & API_POINTER) && (!a || !b))
+        return false;
+    struct doc x = a ? *a : EMPTY, y = b ? *b : EMPTY;
+    api_canonical(f->type, &x, w->a);
+    api_canonical(f->type, &y, w->a);
+    return doc_equal(&x, &y);
+}
+
+bool api_same(struct api_walk *w, const struct api_field *f, const struct doc *a,
+              const struct doc *b)
+{
+    if (a && b && doc_equal(a, b))
+        return true;
+    if (is_struct(f))
+        return same_structs(w, f, a, b);
+    return api_empty(a) && api_empty(b);
 }
 
 /* "spec.devices[0].basic.name" for what stands in v1 as "spec.devices[0].name"
@@ -258,14 +281,19 @@ static void use_requested_paths(struct api_walk *w, size_t first)
 
 static bool run_rules(struct api_at *at, const struct api_row *row)
 {
-    bool go_on = true;
-    for (uint8_t i = 0; i < row->nrules && go_on; i++) {
+    for (uint8_t i = 0; i < row->nrules; i++) {
+        const struct api_rule *rule = &row->rules[i];
         size_t first = at->w->errors->list.n;
-        go_on = row->rules[i].check(at, row->rules[i].arg);
-        if (row->rules[i].declared)
+        if (at->w->declared_only && !rule->declared)
+            continue;
+        bool go_on = rule->check(at, rule->arg);
+        if (rule->declared)
             use_requested_paths(at->w, first);
+        if (!go_on && rule->declared)
+            return false;
+        at->w->declared_only = at->w->declared_only || !go_on;
     }
-    return go_on;
+    return true;
 }
 
 /* A write of status leaves the rest as it is, any other write leaves status (spec 2.10).
@@ -278,6 +306,12 @@ static bool out_of_reach(const struct api_walk *w, const struct doc *d, const ch
     return status != (w->opts->op == API_UPDATE_STATUS);
 }
 
+/* The declarative stage does not look again at what an update leaves as it is. */
+static bool is_kept(const struct api_at *at)
+{
+    return at->old_parent && api_same(at->w, at->field, at->value, at->old);
+}
+
 static void walk_row(struct api_walk *w, const struct api_type *t,
                      const struct api_row *row, const struct doc *d,
                      const struct doc *old)
@@ -286,22 +320,24 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
         .w = w, .type = t, .field = row->field, .parent = d, .old_parent = old};
     at.value = api_member(d, row->field->name);
     at.old = api_member(old, row->field->name);
-    if (out_of_reach(w, d, row->field->name) ||
-        (!at.value && row->flags & API_ROW_OPTIONAL))
-        return;
-    if (row->flags & API_ROW_KEEP && old && unchanged(at.value, at.old))
+    bool declared_only = w->declared_only || out_of_reach(w, d, row->field->name);
+    if ((!at.value && row->flags & API_ROW_OPTIONAL) ||
+        ((row->flags & API_ROW_KEEP || declared_only) && is_kept(&at)))
         return;
     size_t mark = w->path.n;
-    bool stored = w->stored;
+    bool stored = w->stored, outside = w->declared_only;
+    w->declared_only = declared_only;
     if (mark)
         strbuf_addc(&w->path, '.');
     strbuf_adds(&w->path, row->field->name);
-    bool go_on = run_rules(&at, row);
+    bool go_on =
+        run_rules(&at, row) && (w->declared_only == declared_only || !is_kept(&at));
     if (go_on && !at.value && row->flags & API_ROW_ALWAYS)
         at.value = &EMPTY;
     if (go_on && at.value)
         descend(w, row->field, at.value, at.old);
     w->stored = stored;
+    w->declared_only = outside;
     cut(w, mark);
 }
 
@@ -339,6 +375,7 @@ static void walk_struct(struct api_walk *w, const struct api_type *t, const stru
     const struct doc *devices_spec = w->devices_spec, *device = w->device;
     const struct doc *request = w->request, *alternative = w->alternative,
                      *pod = w->pod_spec;
+    bool declared_only = w->declared_only;
     for (uint16_t i = 0; r && i < r->nrows; i++) {
         if (r->rows[i].field) {
             walk_row(w, t, &r->rows[i], d, old);
@@ -356,6 +393,7 @@ done:
     w->alternative = alternative;
     w->pod_spec = pod;
     w->device = device;
+    w->declared_only = declared_only;
 }
 
 bool api_kind_has_rules(const struct api_kind *kind)
