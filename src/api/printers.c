@@ -418,6 +418,14 @@ static void set_text(struct arena *a, struct doc *d, const char *key, const char
     doc_set(a, d, key, doc_make_string(a, str_from(text)));
 }
 
+/* What a column shows: a member of the object by its path, or something made of it. */
+static struct str describe(const struct column *c, struct arena *a)
+{
+    if (c->argument && strchr(c->argument, '.') && !strchr(c->argument, '|'))
+        return arena_printf(a, "The object's %s.", c->argument);
+    return arena_printf(a, "%s of the object.", c->name);
+}
+
 static struct doc definitions(const struct api_print *p, const struct table *t)
 {
     struct doc list = doc_make_list();
@@ -426,7 +434,7 @@ static struct doc definitions(const struct api_print *p, const struct table *t)
         set_text(p->a, &d, "name", c->name);
         set_text(p->a, &d, "type", c->type ? c->type : "string");
         set_text(p->a, &d, "format", c->format ? c->format : "");
-        set_text(p->a, &d, "description", "");
+        doc_set(p->a, &d, "description", doc_make_string(p->a, describe(c, p->a)));
         doc_set(p->a, &d, "priority", doc_make_int(p->a, c->priority));
         doc_append(p->a, &list, d);
     }

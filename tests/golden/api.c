@@ -349,8 +349,10 @@ static bool is_case(const struct doc *line, const struct step *s, bool create)
         return false;
     bool answered =
         status < 300 ? is_object(s->after) : is_refusal(s->after, status) && patch;
-    return s->kind && s->kind->type && doc_get(request, "body") && answered &&
-           (create || patch || put) && !doc_get(line, "project");
+    /* The body of a scale subresource is another object, of another group. */
+    bool own = s->kind && s->kind->type && !strchr(s->kind->name, '/');
+    return own && doc_get(request, "body") && answered && (create || patch || put) &&
+           !doc_get(line, "project");
 }
 
 static void see_line(struct replay *r, const struct doc *line, unsigned number)
