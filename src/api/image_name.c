@@ -91,18 +91,10 @@ static bool is_host(struct str s)
     return is_label(str_sub(s, at, SIZE_MAX));
 }
 
-static size_t last_byte(struct str s, char c)
-{
-    for (size_t i = s.n; i-- > 0;)
-        if (s.p[i] == c)
-            return i;
-    return SIZE_MAX;
-}
-
 /* host[:port] */
 static bool is_domain(struct str s)
 {
-    size_t colon = last_byte(s, ':');
+    size_t colon = str_rfind_byte(s, ':');
     if (colon == SIZE_MAX || s.p[s.n - 1] == ']')
         return is_host(s);
     return all(str_sub(s, colon + 1, SIZE_MAX), is_digit) &&
@@ -166,7 +158,7 @@ bool image_name_is_latest(struct str name)
 {
     size_t at = str_find_byte(name, '@', 0);
     struct str before = str_sub(name, 0, at);
-    size_t slash = last_byte(before, '/'), colon = last_byte(before, ':');
+    size_t slash = str_rfind_byte(before, '/'), colon = str_rfind_byte(before, ':');
     bool tagged = colon != SIZE_MAX && (slash == SIZE_MAX || colon > slash);
     struct str tag = tagged ? str_sub(before, colon + 1, SIZE_MAX) : STR("latest");
     if (name.n == ID_LENGTH && all(name, is_lower_hex))

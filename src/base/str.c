@@ -70,6 +70,14 @@ size_t str_find_byte(struct str s, char c, size_t from)
     return hit ? (size_t)(hit - s.p) : SIZE_MAX;
 }
 
+size_t str_rfind_byte(struct str s, char c)
+{
+    for (size_t i = s.n; i-- > 0;)
+        if (s.p[i] == c)
+            return i;
+    return SIZE_MAX;
+}
+
 size_t str_find(struct str s, struct str needle)
 {
     if (needle.n == 0)
@@ -103,6 +111,14 @@ struct str str_trim(struct str s)
     while (s.n && is_space(s.p[s.n - 1]))
         s.n--;
     return s;
+}
+
+int str_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 void strbuf_init(struct strbuf *b)

@@ -45,11 +45,14 @@ bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 /* Offset of the first byte c at or after from, or SIZE_MAX. */
 size_t str_find_byte(struct str s, char c, size_t from);
+/* Offset of the last byte c, or SIZE_MAX. */
+size_t str_rfind_byte(struct str s, char c);
 /* Offset of the first occurrence of needle, or SIZE_MAX. */
 size_t str_find(struct str s, struct str needle);
 /* s[from, to), bounds clamped. */
 struct str str_sub(struct str s, size_t from, size_t to);
 struct str str_trim(struct str s); /* ASCII white space */
+int str_hex_digit(char c);         /* 0 - 15, or -1 */
 
 struct strbuf {
     char *p;

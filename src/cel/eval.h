@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of cel: the code of nodes, for the table in eval_table.c. */
+/* Inside of cel: the code of nodes, for the table cel_codes (plan.c). */
 #ifndef DRAY_CEL_EVAL_H
 #define DRAY_CEL_EVAL_H
 

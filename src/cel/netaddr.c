@@ -87,21 +87,13 @@ static bool bad_v6(struct v6_parser *p, const char *msg)
     return bad_addr(p->e, p->in, msg, p->s);
 }
 
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Digits at the front of what is left; false after an error. */
 static bool read_group(struct v6_parser *p, size_t *digits, unsigned *value)
 {
     size_t i = 0;
     int d;
     *value = 0;
-    for (; i < p->s.n && (d = hex_value(p->s.p[i])) >= 0; i++) {
+    for (; i < p->s.n && (d = str_hex_digit(p->s.p[i])) >= 0; i++) {
         if (i > 3)
             return bad_v6(p, "each group must have 4 or less digits");
         *value = *value << 4 | (unsigned)d;

@@ -28,19 +28,11 @@ static bool is_plain(unsigned char c, const struct place *p)
     return (c < 0x80 && isalnum(c)) || (c != 0 && strchr(p->plain, c));
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The byte that "%41" at the front of s stands for; -1: that is no escape. */
 static int escaped_byte(struct str s)
 {
-    int high = s.n >= 3 ? hex_value(s.p[1]) : -1;
-    int low = s.n >= 3 ? hex_value(s.p[2]) : -1;
+    int high = s.n >= 3 ? str_hex_digit(s.p[1]) : -1;
+    int low = s.n >= 3 ? str_hex_digit(s.p[2]) : -1;
     return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
@@ -183,14 +175,6 @@ static void take_query(struct str *rest, struct parts *u)
     rest->n = mark;
 }
 
-static size_t last_byte(struct str s, char c)
-{
-    for (size_t i = s.n; i-- > 0;)
-        if (s.p[i] == c)
-            return i;
-    return SIZE_MAX;
-}
-
 /* Empty or ":" and digits. */
 static bool is_port(struct str s)
 {
@@ -219,7 +203,7 @@ static bool check_literal(struct str address, struct err *e)
 /* "[address]:port", where %25 brings in a zone. */
 static bool take_literal(struct str host, struct parts *u, struct err *e)
 {
-    size_t close = last_byte(host, ']');
+    size_t close = str_rfind_byte(host, ']');
     if (close == SIZE_MAX)
         return err_set(e, ERR_INVALID, "missing ']' in host");
     struct str port = str_sub(host, close + 1, host.n), name = str_sub(host, 1, close);
@@ -246,13 +230,13 @@ static bool is_scheme(struct str scheme, const char *name)
 
 static bool take_host(struct str host, struct parts *u, struct err *e)
 {
-    size_t bracket = last_byte(host, '[');
+    size_t bracket = str_rfind_byte(host, '[');
     if (bracket == 0)
         return take_literal(host, u, e);
     if (bracket != SIZE_MAX)
         return err_set(e, ERR_INVALID, "invalid IP-literal");
     bool strict = is_scheme(u->scheme, "http") || is_scheme(u->scheme, "https");
-    size_t colon = strict ? str_find_byte(host, ':', 0) : last_byte(host, ':');
+    size_t colon = strict ? str_find_byte(host, ':', 0) : str_rfind_byte(host, ':');
     if (colon != SIZE_MAX && !check_port(str_sub(host, colon, host.n), e))
         return false;
     return unescape(host, &in_host, &u->host, e);
@@ -287,7 +271,7 @@ static bool take_authority(struct str *rest, struct parts *u, struct err *e)
     size_t slash = str_find_byte(authority, '/', 0);
     *rest = slash == SIZE_MAX ? STR("") : str_sub(authority, slash, authority.n);
     authority = str_sub(authority, 0, slash);
-    size_t at = last_byte(authority, '@');
+    size_t at = str_rfind_byte(authority, '@');
     struct str host =
         at == SIZE_MAX ? authority : str_sub(authority, at + 1, authority.n);
     return take_host(host, u, e) &&
@@ -426,7 +410,7 @@ bool url_parse(struct str text, struct arena *a, struct cel_url *out, struct err
 /* Start of the port's colon, or the end. */
 static size_t port_at(struct str host)
 {
-    size_t colon = last_byte(host, ':');
+    size_t colon = str_rfind_byte(host, ':');
     bool port = colon != SIZE_MAX && is_port(str_sub(host, colon, host.n));
     return port ? colon : host.n;
 }

@@ -55,10 +55,8 @@ void hint_nearest_try(struct hint_nearest *n, struct str name)
 
 static struct str last_name(struct str path)
 {
-    size_t from = 0, dot;
-    while ((dot = str_find_byte(path, '.', from)) != SIZE_MAX)
-        from = dot + 1;
-    return str_sub(path, from, SIZE_MAX);
+    size_t dot = str_rfind_byte(path, '.');
+    return str_sub(path, dot == SIZE_MAX ? 0 : dot + 1, SIZE_MAX);
 }
 
 static struct str parent_path(struct str path)

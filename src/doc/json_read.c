@@ -131,14 +131,6 @@ static size_t plain_end(struct str t, size_t i)
     return i;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The four digits of a \u escape; -1 when they are not there. */
 static int32_t hex4(struct str t, size_t i)
 {
@@ -146,7 +138,7 @@ static int32_t hex4(struct str t, size_t i)
     if (i + 4 > t.n)
         return -1;
     for (size_t k = i; k < i + 4; k++) {
-        int d = hex_digit(t.p[k]);
+        int d = str_hex_digit(t.p[k]);
         if (d < 0)
             return -1;
         v = v * 16 + d;

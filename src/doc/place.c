@@ -58,11 +58,10 @@ static int hex_value(struct str t, size_t i, size_t n)
 {
     int v = 0;
     for (size_t k = i; k < i + n; k++) {
-        char c = k < t.n ? t.p[k] : 'x';
-        bool digit = c >= '0' && c <= '9';
-        if (!digit && ((c | 0x20) < 'a' || (c | 0x20) > 'f'))
+        int digit = k < t.n ? str_hex_digit(t.p[k]) : -1;
+        if (digit < 0)
             return -1;
-        v = v * 16 + (digit ? c - '0' : (c | 0x20) - 'a' + 10);
+        v = v * 16 + digit;
     }
     return v;
 }

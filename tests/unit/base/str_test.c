@@ -74,6 +74,10 @@ static void test_find(void **state)
     assert_int_equal(str_find_byte(STR("abcb"), 'b', SIZE_MAX), SIZE_MAX);
     assert_int_equal(str_find_byte(STR_NONE, 'b', 0), SIZE_MAX);
     assert_int_equal(str_find_byte(STR("a\0b"), '\0', 0), 1);
+    assert_int_equal(str_rfind_byte(STR("abcb"), 'b'), 3);
+    assert_int_equal(str_rfind_byte(STR("abcb"), 'a'), 0);
+    assert_int_equal(str_rfind_byte(STR("abcb"), 'x'), SIZE_MAX);
+    assert_int_equal(str_rfind_byte(STR_NONE, 'b'), SIZE_MAX);
     /* Bytes behind the end are not looked at. */
     assert_int_equal(str_find((struct str){"abc", 2}, STR("bc")), SIZE_MAX);
 }
@@ -111,6 +115,16 @@ static void test_sub_trim(void **state)
 }
 
 /* Equal bytes hash equally wherever they lie; every byte and the length count. */
+static void test_hex_digit(void **state)
+{
+    static const char digits[] = "0123456789abcdef";
+    (void)state;
+    for (int c = -128; c < 256; c++) {
+        const char *at = c > 0 ? strchr(digits, c >= 'A' && c <= 'F' ? c | 32 : c) : NULL;
+        assert_int_equal(str_hex_digit((char)c), at ? (int)(at - digits) : -1);
+    }
+}
+
 static void test_hash(void **state)
 {
     char a[80], b[80];
@@ -239,11 +253,17 @@ static void test_strbuf_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_eq_cmp),        cmocka_unit_test(test_starts_ends),
-        cmocka_unit_test(test_find),          cmocka_unit_test(test_sub_trim),
-        cmocka_unit_test(test_hash),          cmocka_unit_test(test_hash_spread),
-        cmocka_unit_test(test_strbuf),        cmocka_unit_test(test_strbuf_addf),
-        cmocka_unit_test(test_strbuf_growth), cmocka_unit_test(test_strbuf_overflow),
+        cmocka_unit_test(test_eq_cmp),
+        cmocka_unit_test(test_starts_ends),
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_hex_digit),
+        cmocka_unit_test(test_sub_trim),
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_hash_spread),
+        cmocka_unit_test(test_strbuf),
+        cmocka_unit_test(test_strbuf_addf),
+        cmocka_unit_test(test_strbuf_growth),
+        cmocka_unit_test(test_strbuf_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
