@@ -245,9 +245,12 @@ static struct fields combine(enum operation op, const struct fields *x,
 static struct field_node combine_nodes(enum operation op, const struct field_node *x,
                                        const struct field_node *y, struct arena *a)
 {
-    if (!y)
-        return op == INTERSECTION ? (struct field_node){.name = x->name} : *x;
-    struct field_node node = {.name = y->name};
+    struct field_node node = {.name = STR_NONE};
+    if (!y) {
+        node.name = x->name;
+        return op == INTERSECTION ? node : *x;
+    }
+    node.name = y->name;
     if (!x)
         return op == UNION ? *y : node;
     if (op == WITHOUT && y->member)

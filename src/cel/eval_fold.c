@@ -260,7 +260,7 @@ struct cel_value cel_code_insert(const struct cel_node *n, struct cel_frame *f)
     struct cel_value v[3];
     for (int i = 0; i < 3; i++) {
         v[i] = cel_exec(n->call.args[i], f);
-        if (v[i].kind == CEL_ERROR && (i < 2 || cel_is_fatal(v[i])))
+        if (cel_is_fatal(v[i]) || (i < 2 && v[i].kind == CEL_ERROR))
             return v[i];
     }
     if (v[2].kind == CEL_ERROR)
