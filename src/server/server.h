@@ -5,8 +5,8 @@
  * administrator. All of it runs on one event loop.
  *
  * Users: a client certificate of the group system:masters, signed by the folder's
- * authority, may do everything. Nobody else may do anything but ask for health and
- * version: roles, tokens and impersonation are not there yet.
+ * authority, may do everything, and may act as another user. Nobody else may do anything
+ * but ask for health and version: roles and tokens are not there yet.
  */
 #ifndef DRAY_SERVER_SERVER_H
 #define DRAY_SERVER_SERVER_H
