@@ -107,13 +107,28 @@ void why_add_outcome(struct why *w, const struct alloc_outcome *o,
         w->summary = o->summary;
 }
 
-const struct why_need *why_unmet(const struct why *w)
+static bool is_met(const struct alloc_need *n)
+{
+    int64_t wanted = n->wanted < 0 ? (int64_t)n->matching : n->wanted;
+    return n->matching && (int64_t)n->free >= wanted;
+}
+
+/* Whether one of the alternatives that a need belongs to is met. */
+static bool has_met_alternative(const struct why *w, const struct why_need *need)
 {
     for (size_t i = 0; i < w->needs.n; i++) {
-        const struct alloc_need *n = &w->needs.v[i].need;
-        int64_t wanted = n->wanted < 0 ? (int64_t)n->matching : n->wanted;
-        if ((int64_t)n->free < wanted || n->matching == 0)
-            return &w->needs.v[i];
+        const struct why_need *n = &w->needs.v[i];
+        if (n->claim == need->claim && n->need.request == need->need.request &&
+            is_met(&n->need))
+            return true;
     }
+    return false;
+}
+
+const struct why_need *why_unmet(const struct why *w)
+{
+    for (size_t i = 0; i < w->needs.n; i++)
+        if (!has_met_alternative(w, &w->needs.v[i]))
+            return &w->needs.v[i];
     return NULL;
 }

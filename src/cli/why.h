@@ -65,7 +65,8 @@ void why_add_tied(struct why *w, const struct work_claim *claim);
 void why_add_outcome(struct why *w, const struct alloc_outcome *o,
                      const struct work_claim *const *claims,
                      const struct view_node *node);
-/* The first request that no node has enough free devices for. NULL: none. */
+/* The first request that all nodes together have too few free devices for, whichever of
+ * its alternatives is taken. NULL: none. */
 const struct why_need *why_unmet(const struct why *w);
 
 #endif
