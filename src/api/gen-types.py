@@ -59,9 +59,12 @@ def read_rules(path):
         if not colon:
             raise SystemExit(f'{path}:{number}: no colon')
         field, *flags = left.split()
-        checks = re.findall(r'([a-z0-9-]+)(?:\(([^)]*)\))?(!?)', right)
+        checks = re.findall(r'([a-z0-9-]+)(?:\(([^)]*)\))?(!{0,2})', right)
         rows.append((field, flags, checks))
     return rules
+
+
+STAGES = {'': 'API_HANDWRITTEN', '!': 'API_BOTH', '!!': 'API_DECLARED'}
 
 
 class Tables:
@@ -180,8 +183,8 @@ class Tables:
             if checks:
                 out('static const struct api_rule rules_%d_%d[] = {%s};' % (i, k, ', '.join(
                     '{rule_%s, %s, %s}' % (c.replace('-', '_'), text(a) if a else '""',
-                                           'true' if declared else 'false')
-                    for c, a, declared in checks)))
+                                           STAGES[mark])
+                    for c, a, mark in checks)))
         out(f'static const struct api_row rows_{i}[] = {{ /* {stem} {name} */')
         for k, (field, flags, checks) in enumerate(rows):
             if field != '*' and field not in fields:

@@ -25,6 +25,8 @@ struct api_walk {
     const struct doc *alternative; /* DeviceSubRequest at hand, NULL inside exactly */
     const struct doc *device;      /* Device at hand */
     bool declared_only;     /* only upstream's declarative stage looks at the value */
+    bool kept;              /* the declarative stage does not look: nothing changed */
+    bool apart;             /* inside a list whose items have no stored counterparts */
     bool stored;            /* the value is as it was stored: expressions are trusted */
     uint64_t derived_cost;  /* sum over the claim */
     struct device_env *env; /* for new expressions; made at first use */
@@ -43,13 +45,16 @@ struct api_at { /* one value */
 
 typedef bool api_rule_fn(struct api_at *at, const char *arg);
 
+/* The stages of upstream that report what a rule finds (spec 2.0). The declarative one
+ * looks at the whole object, whatever is written and whatever the other finds, but not at
+ * what an update leaves as it is. */
+enum api_stage { API_HANDWRITTEN, API_BOTH, API_DECLARED };
+
 struct api_rule {
     api_rule_fn *check;
     const char *arg; /* "" if none */
-    /* Reported by upstream's declarative stage (spec 2.0), which looks at the whole object
-     * whatever is written and whatever the other stage finds. Such a rule that fails for
-     * good ends both stages, any other its own. */
-    bool declared;
+    /* A rule that fails for good ends its stage; if that is the declarative one, both. */
+    enum api_stage stage;
 };
 
 enum api_row_flags {

@@ -279,7 +279,8 @@ API_RULE(taint_effects)
 API_RULE(rule_effect)
 {
     const struct doc *old = api_member(at->old, "effect");
-    if (!at->old || !str_eq(api_text(api_member(at->value, "effect")), api_text(old)))
+    if (!at->old_parent ||
+        !str_eq(api_text(api_member(at->value, "effect")), api_text(old)))
         check_effect(at, arg);
     return true;
 }

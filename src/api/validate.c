@@ -3,6 +3,7 @@
 
 #include "api/canonical.h"
 #include "api/rules.h"
+#include "api/rules_util.h"
 
 static const struct doc EMPTY = {.type = DOC_MAP, .pos = UINT32_MAX};
 
@@ -159,11 +160,18 @@ void api_each(struct api_at *at, api_rule_fn *fn, const char *arg)
 
 /* ---- the walk ---- */
 
+/* Of a schema's keys ("a,b") or a rule's ("a|b"). */
+static size_t separator(struct str keys)
+{
+    size_t comma = str_find_byte(keys, ',', 0);
+    return comma == SIZE_MAX ? str_find_byte(keys, '|', 0) : comma;
+}
+
 static bool same_keys(const struct doc *a, const struct doc *b, const char *keys)
 {
     struct str left = str_from(keys);
     while (left.n) {
-        size_t comma = str_find_byte(left, ',', 0);
+        size_t comma = separator(left);
         struct str key = str_sub(left, 0, comma);
         const struct doc *x = doc_get_str(a, key), *y = doc_get_str(b, key);
         if ((x == NULL) != (y == NULL) || (x && !doc_equal(x, y)))
@@ -173,31 +181,43 @@ static bool same_keys(const struct doc *a, const struct doc *b, const char *keys
     return true;
 }
 
+/* What identifies the items of a list; NULL: nothing but their place. */
+static const char *item_keys(const struct api_field *f, const struct api_row *row)
+{
+    for (uint8_t i = 0; row && i < row->nrules; i++)
+        if (row->rules[i].check == rule_unique && row->rules[i].stage != API_HANDWRITTEN)
+            return row->rules[i].arg;
+    return f->list_keys;
+}
+
 /* The stored item that a list item is compared with: same keys, else same position. */
-static const struct doc *old_item(const struct api_field *f, const struct doc *old,
+static const struct doc *old_item(const char *keys, const struct doc *old,
                                   const struct doc *item, uint32_t i)
 {
     if (!old || old->type != DOC_LIST)
         return NULL;
-    if (!f->list_keys)
+    if (!keys)
         return i < old->n ? &old->items[i] : NULL;
     for (uint32_t k = 0; k < old->n; k++)
-        if (same_keys(item, &old->items[k], f->list_keys))
+        if (same_keys(item, &old->items[k], keys))
             return &old->items[k];
     return NULL;
 }
 
 static void descend_list(struct api_walk *w, const struct api_field *f,
-                         const struct doc *d, const struct doc *old)
+                         const struct api_row *row, const struct doc *d,
+                         const struct doc *old)
 {
     size_t mark = w->path.n;
+    const char *keys = item_keys(f, row);
+    bool apart = w->apart;
+    w->apart = apart || !keys;
     for (uint32_t i = 0; i < d->n; i++) {
         strbuf_addf(&w->path, "[%u]", i);
-        const struct doc *was =
-            w->declared_only && !f->list_keys ? NULL : old_item(f, old, &d->items[i], i);
-        walk_struct(w, f->type, &d->items[i], was);
+        walk_struct(w, f->type, &d->items[i], old_item(keys, old, &d->items[i], i));
         cut(w, mark);
     }
+    w->apart = apart;
 }
 
 static void descend_map(struct api_walk *w, const struct api_field *f,
@@ -213,15 +233,15 @@ static void descend_map(struct api_walk *w, const struct api_field *f,
     }
 }
 
-static void descend(struct api_walk *w, const struct api_field *f, const struct doc *d,
-                    const struct doc *old)
+static void descend(struct api_walk *w, const struct api_field *f,
+                    const struct api_row *row, const struct doc *d, const struct doc *old)
 {
     if (f->form != API_STRUCT || !api_rules_below(f->type))
         return;
     if (f->container == API_ONE)
         walk_struct(w, f->type, d, old);
     else if (f->container == API_LIST && d->type == DOC_LIST)
-        descend_list(w, f, d, old);
+        descend_list(w, f, row, d, old);
     else if (d->type == DOC_MAP)
         descend_map(w, f, d, old);
 }
@@ -279,17 +299,24 @@ static void use_requested_paths(struct api_walk *w, size_t first)
     }
 }
 
+static bool is_due(const struct api_walk *w, enum api_stage stage)
+{
+    if (w->declared_only)
+        return stage != API_HANDWRITTEN && !w->kept;
+    return stage != API_DECLARED || !w->kept;
+}
+
 static bool run_rules(struct api_at *at, const struct api_row *row)
 {
     for (uint8_t i = 0; i < row->nrules; i++) {
         const struct api_rule *rule = &row->rules[i];
         size_t first = at->w->errors->list.n;
-        if (at->w->declared_only && !rule->declared)
+        if (!is_due(at->w, rule->stage))
             continue;
         bool go_on = rule->check(at, rule->arg);
-        if (rule->declared)
+        if (rule->stage != API_HANDWRITTEN)
             use_requested_paths(at->w, first);
-        if (!go_on && rule->declared)
+        if (!go_on && rule->stage != API_HANDWRITTEN)
             return false;
         at->w->declared_only = at->w->declared_only || !go_on;
     }
@@ -309,7 +336,8 @@ static bool out_of_reach(const struct api_walk *w, const struct doc *d, const ch
 /* The declarative stage does not look again at what an update leaves as it is. */
 static bool is_kept(const struct api_at *at)
 {
-    return at->old_parent && api_same(at->w, at->field, at->value, at->old);
+    return at->old_parent && !at->w->apart &&
+           api_same(at->w, at->field, at->value, at->old);
 }
 
 static void walk_row(struct api_walk *w, const struct api_type *t,
@@ -322,22 +350,23 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
     at.old = api_member(old, row->field->name);
     bool declared_only = w->declared_only || out_of_reach(w, d, row->field->name);
     if ((!at.value && row->flags & API_ROW_OPTIONAL) ||
-        ((row->flags & API_ROW_KEEP || declared_only) && is_kept(&at)))
+        (row->flags & API_ROW_KEEP && is_kept(&at)))
         return;
     size_t mark = w->path.n;
-    bool stored = w->stored, outside = w->declared_only;
+    bool stored = w->stored, outside = w->declared_only, kept = w->kept;
     w->declared_only = declared_only;
+    w->kept = kept || (old && is_kept(&at));
     if (mark)
         strbuf_addc(&w->path, '.');
     strbuf_adds(&w->path, row->field->name);
-    bool go_on =
-        run_rules(&at, row) && (w->declared_only == declared_only || !is_kept(&at));
+    bool go_on = run_rules(&at, row) && !(w->declared_only && w->kept);
     if (go_on && !at.value && row->flags & API_ROW_ALWAYS)
         at.value = &EMPTY;
     if (go_on && at.value)
-        descend(w, row->field, at.value, at.old);
+        descend(w, row->field, row, at.value, at.old);
     w->stored = stored;
     w->declared_only = outside;
+    w->kept = kept;
     cut(w, mark);
 }
 
@@ -363,7 +392,7 @@ static void walk_rest(struct api_walk *w, const struct api_type *t,
             continue;
         size_t mark = w->path.n;
         strbuf_addf(&w->path, "%s%s", mark ? "." : "", f->name);
-        descend(w, f, value, api_member(old, f->name));
+        descend(w, f, NULL, value, api_member(old, f->name));
         cut(w, mark);
     }
 }
