@@ -25,7 +25,7 @@ struct api_walk {
     const struct doc *alternative; /* DeviceSubRequest at hand, NULL inside exactly */
     const struct doc *device;      /* Device at hand */
     bool declared_only;     /* only upstream's declarative stage looks at the value */
-    bool kept;              /* the declarative stage does not look: nothing changed */
+    bool kept;              /* the declarative stage has ended, or nothing changed */
     bool apart;             /* inside a list whose items have no stored counterparts */
     bool stored;            /* the value is as it was stored: expressions are trusted */
     uint64_t derived_cost;  /* sum over the claim */
@@ -53,7 +53,7 @@ enum api_stage { API_HANDWRITTEN, API_BOTH, API_DECLARED };
 struct api_rule {
     api_rule_fn *check;
     const char *arg; /* "" if none */
-    /* A rule that fails for good ends its stage; if that is the declarative one, both. */
+    /* A rule that fails for good ends what reports it. */
     enum api_stage stage;
 };
 

@@ -163,7 +163,7 @@ API_RULE(selector_expression)
 API_RULE(derived_expression)
 {
     uint64_t cost = 0;
-    if (check_expression(at, DEVICE_DERIVED, &cost))
+    if (!api_empty(at->value) && check_expression(at, DEVICE_DERIVED, &cost))
         at->w->derived_cost += cost; /* wraps as upstream's sum does (spec 4.9) */
     return true;
 }
@@ -205,9 +205,14 @@ static bool constraint_uses(struct api_walk *w, const struct doc *constraint,
                                         STR_ARG(doc_get_text(w->alternative, "name"))));
 }
 
+/* Nobody can tell of a claim with more constraints than are allowed, which has its own
+ * error. */
 API_RULE(used_by_constraint)
 {
+    enum { CONSTRAINTS_MAX = 32 };
     const struct doc *constraints = api_member(at->w->devices_spec, "constraints");
+    if (api_empty(at->value) || (constraints && constraints->n > CONSTRAINTS_MAX))
+        return true;
     for (uint32_t i = 0; constraints && i < constraints->n; i++)
         if (constraint_uses(at->w, &constraints->items[i], api_text(at->value)))
             return true;

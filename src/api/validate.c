@@ -246,21 +246,28 @@ static void descend(struct api_walk *w, const struct api_field *f,
         descend_map(w, f, d, old);
 }
 
-static bool is_struct(const struct api_field *f)
+static bool holds_structs(const struct api_field *f, enum api_container container)
 {
-    return f && f->container == API_ONE && f->form == API_STRUCT &&
+    return f && f->container == container && f->form == API_STRUCT &&
            f->type->form == API_STRUCT;
 }
 
 static bool same_structs(struct api_walk *w, const struct api_field *f,
                          const struct doc *a, const struct doc *b)
 {
-    if ((f->flags & API_POINTER) && (!a || !b))
-        return false;
     struct doc x = a ? *a : EMPTY, y = b ? *b : EMPTY;
     api_canonical(f->type, &x, w->a);
     api_canonical(f->type, &y, w->a);
     return doc_equal(&x, &y);
+}
+
+static bool same_lists(struct api_walk *w, const struct api_field *f, const struct doc *a,
+                       const struct doc *b)
+{
+    bool same = a->n == b->n;
+    for (uint32_t i = 0; same && i < a->n; i++)
+        same = same_structs(w, f, &a->items[i], &b->items[i]);
+    return same;
 }
 
 bool api_same(struct api_walk *w, const struct api_field *f, const struct doc *a,
@@ -268,8 +275,10 @@ bool api_same(struct api_walk *w, const struct api_field *f, const struct doc *a
 {
     if (a && b && doc_equal(a, b))
         return true;
-    if (is_struct(f))
-        return same_structs(w, f, a, b);
+    if (holds_structs(f, API_ONE))
+        return ((a && b) || !(f->flags & API_POINTER)) && same_structs(w, f, a, b);
+    if (holds_structs(f, API_LIST) && !api_empty(a) && !api_empty(b))
+        return same_lists(w, f, a, b);
     return api_empty(a) && api_empty(b);
 }
 
@@ -316,9 +325,12 @@ static bool run_rules(struct api_at *at, const struct api_row *row)
         bool go_on = rule->check(at, rule->arg);
         if (rule->stage != API_HANDWRITTEN)
             use_requested_paths(at->w, first);
-        if (!go_on && rule->stage != API_HANDWRITTEN)
+        if (!go_on && rule->stage == API_BOTH)
             return false;
-        at->w->declared_only = at->w->declared_only || !go_on;
+        if (!go_on && rule->stage == API_DECLARED)
+            at->w->kept = true;
+        if (!go_on && rule->stage == API_HANDWRITTEN)
+            at->w->declared_only = true;
     }
     return true;
 }
@@ -404,7 +416,7 @@ static void walk_struct(struct api_walk *w, const struct api_type *t, const stru
     const struct doc *devices_spec = w->devices_spec, *device = w->device;
     const struct doc *request = w->request, *alternative = w->alternative,
                      *pod = w->pod_spec;
-    bool declared_only = w->declared_only;
+    bool declared_only = w->declared_only, kept = w->kept;
     for (uint16_t i = 0; r && i < r->nrows; i++) {
         if (r->rows[i].field) {
             walk_row(w, t, &r->rows[i], d, old);
@@ -423,6 +435,7 @@ done:
     w->pod_spec = pod;
     w->device = device;
     w->declared_only = declared_only;
+    w->kept = kept;
 }
 
 bool api_kind_has_rules(const struct api_kind *kind)
