@@ -323,7 +323,7 @@ static bool run_rules(struct api_at *at, const struct api_row *row)
         if (!is_due(at->w, rule->stage))
             continue;
         bool go_on = rule->check(at, rule->arg);
-        if (rule->stage != API_HANDWRITTEN)
+        if (rule->stage != API_HANDWRITTEN && !at->w->kept)
             use_requested_paths(at->w, first);
         if (!go_on && rule->stage == API_BOTH)
             return false;
@@ -374,6 +374,8 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
     bool go_on = run_rules(&at, row) && !(w->declared_only && w->kept);
     if (go_on && !at.value && row->flags & API_ROW_ALWAYS)
         at.value = &EMPTY;
+    if (old && !at.old && row->flags & API_ROW_ALWAYS)
+        at.old = &EMPTY;
     if (go_on && at.value)
         descend(w, row->field, row, at.value, at.old);
     w->stored = stored;
