@@ -247,6 +247,7 @@ static struct field_node combine_nodes(enum operation op, const struct field_nod
 {
     struct field_node node = {.name = STR_NONE};
     if (!y) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): x is there, then */
         node.name = x->name;
         return op == INTERSECTION ? node : *x;
     }
