@@ -488,7 +488,7 @@ static bool order_field(struct merging *m, const struct api_type *type, struct d
                         const struct doc *patch, const struct doc_member *directive,
                         struct str *field)
 {
-    struct lookup l;
+    struct lookup l = {0};
     bool maps = false;
     const struct doc *order = &directive->value, none = doc_make_list();
     if (order->type != DOC_LIST)
@@ -631,7 +631,7 @@ static void members_fini(struct members *s)
 static bool merge_value(struct merging *m, const struct api_type *type, struct str key,
                         struct doc *old, const struct doc *patch, bool deletes)
 {
-    struct lookup l;
+    struct lookup l = {0};
     if (!look_up(m, type, key, &l))
         return false;
     if (old->type == DOC_LIST)

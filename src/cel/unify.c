@@ -134,7 +134,7 @@ static const struct cel_type *follow(struct unify *u, const struct cel_type *t)
 const struct cel_type *unify_substitute(struct unify *u, const struct cel_type *t,
                                         bool all)
 {
-    const struct cel_type *params[CEL_TYPE_PARAMS];
+    const struct cel_type *params[CEL_TYPE_PARAMS] = {0};
     bool changed = false;
     t = follow(u, t);
     if (!t->var)
