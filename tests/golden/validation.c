@@ -105,6 +105,8 @@ static void own_metadata(struct golden_case *c, const struct api_kind *kind,
 {
     struct doc *meta = (struct doc *)doc_get(object, "metadata");
     const struct doc *stored = doc_get(old, "metadata");
+    if (!meta)
+        return;
     if (stored || counts_generations(kind))
         replace(c, meta, stored, "generation");
     if (stored)
@@ -125,8 +127,9 @@ static struct doc as_stored(struct golden_case *c, const struct api_kind *kind,
     if (opts->op == API_UPDATE_STATUS) {
         replace(c, &object, opts->old, "spec");
         replace(c, &object, opts->old, "metadata");
-        replace(c, (struct doc *)doc_get(&object, "metadata"), doc_get(sent, "metadata"),
-                "resourceVersion");
+        struct doc *meta = (struct doc *)doc_get(&object, "metadata");
+        if (meta)
+            replace(c, meta, doc_get(sent, "metadata"), "resourceVersion");
     } else {
         replace(c, &object, opts->old, "status");
     }
