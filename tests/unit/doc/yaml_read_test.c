@@ -312,7 +312,7 @@ static void test_laughs(void **state)
     struct strbuf b = STRBUF_INIT;
     struct text t;
     strbuf_adds(&b, "a: &a [x,x,x,x,x,x,x,x,x]\n");
-    for (char c = 'b'; c < 'k'; c++) {
+    for (int c = 'b'; c < 'k'; c++) {
         strbuf_addf(&b, "%c: &%c [", c, c);
         for (int i = 0; i < 9; i++)
             strbuf_addf(&b, "%s*%c", i ? "," : "", c - 1);
