@@ -89,6 +89,8 @@ def write(path, items, version='v1', kind='List'):
 
 
 def main():
+    if len(sys.argv) not in (4, 5) or not all(a.isdigit() for a in sys.argv[1:4]):
+        sys.exit(__doc__.strip())
     nodes, devices, pods = map(int, sys.argv[1:4])
     folder = pathlib.Path(sys.argv[4] if len(sys.argv) > 4 else '.')
     write(folder / 'slices.json', (slice_of(i, devices) for i in range(nodes)),

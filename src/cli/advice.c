@@ -429,6 +429,8 @@ static struct str scaling(const struct advising *x)
     const struct cluster_workload *w = pod->workload;
     if (w && w->kind != CLUSTER_DAEMON_SET) {
         int64_t rest = w->replicas - lacking(x, w);
+        if (rest <= 0)
+            return STR("");
         return arena_printf(x->a, "scale %.*s \"%.*s\" to %lld %s%s, or ",
                             STR_ARG(w->kind_name), STR_ARG(w->meta.name), (long long)rest,
                             w->kind == CLUSTER_JOB ? "pod" : "replica",
