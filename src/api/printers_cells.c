@@ -87,6 +87,12 @@ const struct doc *cell_condition(const struct doc *object, const char *path,
     return NULL;
 }
 
+bool cell_path_is_map(const struct doc *object, const char *path)
+{
+    const struct doc *d = doc_path(object, path);
+    return d && d->type == DOC_MAP;
+}
+
 bool cell_is_true(const struct doc *condition)
 {
     return doc_is_string(doc_get(condition, "status"), "True");

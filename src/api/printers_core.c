@@ -25,12 +25,6 @@ static bool is_deleted(const struct doc *object)
     return cell_path_text(object, "metadata.deletionTimestamp").n > 0;
 }
 
-static bool is_map(const struct doc *object, const char *path)
-{
-    const struct doc *d = doc_path(object, path);
-    return d && d->type == DOC_MAP;
-}
-
 /* ---- nodes ---- */
 
 struct doc cell_node_status(const struct printing *p, const struct doc *object,
@@ -106,7 +100,7 @@ struct doc cell_event_last(const struct printing *p, const struct doc *object,
     struct str last = event_text(object, "lastTimestamp", "deprecatedLastTimestamp");
     if (!last.n)
         last = first_seen(object);
-    if (is_map(object, "series"))
+    if (cell_path_is_map(object, "series"))
         last = cell_path_text(object, "series.lastObservedTime");
     return cell_of(p, age_of(last, p->now, p->a));
 }
@@ -148,7 +142,7 @@ struct doc cell_event_count(const struct printing *p, const struct doc *object,
     int64_t count = cell_path_int(object, "count");
     if (!count)
         count = cell_path_int(object, "deprecatedCount");
-    if (is_map(object, "series"))
+    if (cell_path_is_map(object, "series"))
         return doc_make_int(p->a, cell_path_int(object, "series.count"));
     return doc_make_int(p->a, count ? count : 1);
 }
@@ -444,7 +438,7 @@ struct doc cell_class(const struct printing *p, const struct doc *object,
 struct doc cell_claim_ref(const struct printing *p, const struct doc *object,
                           const char *argument)
 {
-    return is_map(object, argument)
+    return cell_path_is_map(object, argument)
                ? cell_pair(p, doc_path(object, argument), "namespace|name")
                : cell_of(p, STR(""));
 }

@@ -45,6 +45,7 @@ struct doc cell_of(const struct printing *p, struct str text);
 uint32_t cell_list(const struct doc *object, const char *path, const struct doc **items);
 struct str cell_path_text(const struct doc *object, const char *path);
 int64_t cell_path_int(const struct doc *object, const char *path);
+bool cell_path_is_map(const struct doc *object, const char *path);
 /* "a,b,c", or the most first and "a,b + 2 more...". */
 struct cell_texts {
     struct str *v;

@@ -4,19 +4,13 @@
 
 #include "api/age.h"
 
-static bool is_map(const struct doc *object, const char *path)
-{
-    const struct doc *d = doc_path(object, path);
-    return d && d->type == DOC_MAP;
-}
-
 /* ---- resource.k8s.io ---- */
 
 struct doc cell_resource_claim(const struct printing *p, const struct doc *object,
                                const char *argument)
 {
     bool deleted = cell_path_text(object, "metadata.deletionTimestamp").n > 0,
-         allocated = is_map(object, "status.allocation");
+         allocated = cell_path_is_map(object, "status.allocation");
     const struct doc *v;
     struct cell_texts states = {0};
     if (deleted)
@@ -50,7 +44,7 @@ static enum outcome outcome_of(const struct doc *request, struct str *at)
 static bool has_counts(const struct doc *request)
 {
     struct str at;
-    return is_map(request, "status") && outcome_of(request, &at) != FAILED;
+    return cell_path_is_map(request, "status") && outcome_of(request, &at) != FAILED;
 }
 
 /* Over all pools; argument: the count's field. */
@@ -105,8 +99,9 @@ struct doc cell_pool_completed(const struct printing *p, const struct doc *objec
 struct doc cell_group_policy(const struct printing *p, const struct doc *object,
                              const char *argument)
 {
-    return cell_of(p, is_map(object, "spec.schedulingPolicy.gang") ? STR("Gang")
-                                                                   : STR("Basic"));
+    return cell_of(p, cell_path_is_map(object, "spec.schedulingPolicy.gang")
+                          ? STR("Gang")
+                          : STR("Basic"));
 }
 
 struct doc cell_group_status(const struct printing *p, const struct doc *object,
@@ -434,7 +429,7 @@ struct doc cell_param_ref(const struct printing *p, const struct doc *object,
         return cell_of(p,
                        arena_printf(p->a, "%.*s/%.*s",
                                     STR_ARG(space.n ? space : STR("*")), STR_ARG(name)));
-    if (is_map(ref, "selector"))
+    if (cell_path_is_map(ref, "selector"))
         return cell_of(p, go_selector(p, doc_get(ref, "selector")));
     return cell_of(p, STR("<unset>"));
 }

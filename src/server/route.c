@@ -5,14 +5,6 @@
 
 enum { MAX_SEGMENTS = 8 };
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool decode(struct str s, bool plus, struct arena *a, struct str *out)
 {
     char *p = arena_alloc(a, s.n + 1);
@@ -20,8 +12,8 @@ static bool decode(struct str s, bool plus, struct arena *a, struct str *out)
     for (size_t i = 0; i < s.n; i++) {
         p[n] = plus && s.p[i] == '+' ? ' ' : s.p[i];
         if (s.p[i] == '%') {
-            int hi = i + 2 < s.n ? hex(s.p[i + 1]) : -1;
-            int lo = i + 2 < s.n ? hex(s.p[i + 2]) : -1;
+            int hi = i + 2 < s.n ? str_hex_digit(s.p[i + 1]) : -1;
+            int lo = i + 2 < s.n ? str_hex_digit(s.p[i + 2]) : -1;
             if (hi < 0 || lo < 0)
                 return false;
             p[n] = (char)(hi << 4 | lo);
