@@ -58,7 +58,7 @@ static bool check_pod(struct binding *b, const struct doc *pod)
                           arena_printf(r->a,
                                        "pod %.*s has non-empty .spec.schedulingGates",
                                        STR_ARG(name)));
-    return write_check_identity(&b->w, pod, &b->body);
+    return identity_same(&b->w, pod, &b->body);
 }
 
 /* Labels and annotations of the binding are the pod's too. */

@@ -8,6 +8,7 @@
 #include "api/decode.h"
 #include "api/proto.h"
 #include "api/timestamp.h"
+#include "server/admission.h"
 #include "server/write.h"
 
 #include <time.h>
@@ -247,7 +248,9 @@ static void again(struct write *w)
         return;
     }
     w->object = object_doc(w->old, w->r->a);
-    if (!check_preconditions(d)) {
+    struct admission admission = {w->r, ADMIT_DELETE, w->name, NULL, &w->object};
+    if (!check_preconditions(d) || !admission_mutate(&admission) ||
+        !admission_validate(&admission)) {
         write_fail(w);
         return;
     }
@@ -255,21 +258,11 @@ static void again(struct write *w)
     write_commit(w);
 }
 
-static bool admit(struct request *r, struct str name)
-{
-    if (!is_kind(r, "namespaces") || !namespaces_is_always(name))
-        return true;
-    return fail_object(r, 403, "Forbidden", name,
-                       "namespaces \"%.*s\" is forbidden: this namespace may not be "
-                       "deleted",
-                       STR_ARG(name));
-}
-
 void delete_one(struct request *r)
 {
     struct deletion *d = ARENA_NEW(r->a, struct deletion);
     d->w = (struct write){.r = r, .again = again};
-    if (read_options(r, &d->options) && admit(r, r->route.name))
+    if (read_options(r, &d->options))
         again(&d->w);
     else
         write_fail(&d->w);

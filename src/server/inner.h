@@ -99,6 +99,7 @@ struct server {
     struct strmap by_name;    /* "GROUP/VERSION/RESOURCE" */
     struct strmap by_key;     /* "GROUP/RESOURCE" */
     struct watcher *watchers; /* open watches */
+    uint64_t admission;       /* the plugins that are on, a bit each (admission.h) */
 
     struct arena scratch; /* of decoding for the cache */
 };
@@ -124,6 +125,7 @@ struct failure {
     unsigned retry_seconds;
 };
 
+struct user;
 struct request {
     struct server *s;
     struct net_exchange *x;
@@ -131,6 +133,7 @@ struct request {
     struct route route;
     struct query query;
     const struct resource *res; /* of a ROUTE_RESOURCE */
+    const struct user *user;    /* who asks (user.h) */
     struct accept accept;
     struct failure failure;
     VEC(struct str) warnings; /* in the arena's lifetime; released with the request */
@@ -236,7 +239,7 @@ bool namespaces_make(struct server *s, struct str now, struct err *e);
 /* Whether something of that name may be made in the request's namespace (admission
  * NamespaceLifecycle). */
 bool namespaces_admit(struct request *r, struct str name);
-/* One that may not be deleted. */
-bool namespaces_is_always(struct str name);
+/* The same of a deletion: some namespaces stay. */
+bool namespaces_admit_delete(struct request *r, struct str name);
 
 #endif

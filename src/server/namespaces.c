@@ -110,10 +110,15 @@ bool namespaces_admit(struct request *r, struct str name)
     return false;
 }
 
-bool namespaces_is_always(struct str name)
+bool namespaces_admit_delete(struct request *r, struct str name)
 {
+    if (r->res->main != namespaces_of(r->s)->main)
+        return true;
     for (int i = 0; i < NALWAYS - 1; i++)
         if (str_is(name, ALWAYS[i]))
-            return true;
-    return false;
+            return fail_object(r, 403, "Forbidden", name,
+                               "namespaces \"%.*s\" is forbidden: this namespace may "
+                               "not be deleted",
+                               STR_ARG(name));
+    return true;
 }

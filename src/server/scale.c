@@ -211,7 +211,7 @@ bool scale_finish_update(struct write *w, struct doc *d)
     object_convert(r->res, &object, r->a);
     if (!object_meta(d))
         doc_set(r->a, d, "metadata", doc_make_map());
-    if (!write_check_identity(w, &object, d))
+    if (!identity_same(w, &object, d))
         return false;
     int64_t replicas = number_at(d, "spec");
     if (replicas < 0)

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "api/timestamp.h"
+#include "server/admission.h"
 #include "server/user.h"
 
 enum {
@@ -148,11 +149,12 @@ static void handle(void *ctx, struct net_exchange *x)
     struct request *r = ARENA_NEW(x->arena, struct request);
     *r = (struct request){.s = ctx, .x = x, .a = x->arena, .now = now_text(x->arena)};
     query_parse(x->query, r->a, &r->query);
-    struct user u;
+    struct user *u = ARENA_NEW(r->a, struct user);
+    r->user = u;
     bool ok = route_parse(x->path, r->a, &r->route) ||
               fail_bad(r, "the path is not properly encoded");
     const struct verb *v = ok ? find_verb(r) : NULL;
-    ok = ok && user_authenticate(r, &u) && user_authorize(r, &u, verb_name(r, v));
+    ok = ok && user_authenticate(r, u) && user_authorize(r, u, verb_name(r, v));
     if (!ok)
         request_answer_failure(r);
     else if (r->route.form == ROUTE_RESOURCE)
@@ -256,7 +258,8 @@ static bool start(struct server *s, const struct server_opts *o, struct err *e)
 {
     const char *host = host_of(&s->arena, o->listen);
     kinds_init(s);
-    return dir_open(&s->dir, o->dir, host, &s->arena, e) && open_store(s, o->dir, e) &&
+    return admission_configure(s, o->enable_admission, o->disable_admission, e) &&
+           dir_open(&s->dir, o->dir, host, &s->arena, e) && open_store(s, o->dir, e) &&
            namespaces_make(s, now_text(&s->arena), e) && listen_on(s, o, e) &&
            dir_write_kubeconfig(&s->dir, o->dir, s->url, &s->arena, e);
 }

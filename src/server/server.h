@@ -21,6 +21,8 @@ struct server_opts {
     const char *dir;    /* made when it is not there; its parent must be */
     const char *listen; /* "127.0.0.1:6443"; port 0: any */
     struct api_gates gates;
+    /* Names of plugins, "A,B"; NULL: none (admission.h). */
+    const char *enable_admission, *disable_admission;
 };
 
 /* Opens the folder and listens. Errors: the folder is another server's, unusable, or the

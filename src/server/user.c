@@ -57,7 +57,10 @@ bool user_authenticate(struct request *r, struct user *out)
     if (x->client_cert_error.n || net_header_get(x, "authorization").p)
         return unauthorized(r);
     if (x->client_name.n)
-        *out = (struct user){x->client_name, cert_is_admin(x)};
+        *out = (struct user){.name = x->client_name,
+                             .groups = x->client_groups,
+                             .ngroups = x->nclient_groups,
+                             .admin = cert_is_admin(x)};
     return !impersonates(x) || impersonate(r, out);
 }
 

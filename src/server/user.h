@@ -9,8 +9,17 @@
 
 #include "server/inner.h"
 
-struct user {
-    struct str name;
+struct user_extra {
+    struct str key;
+    const struct str *values;
+    uint32_t nvalues;
+};
+
+struct user { /* texts live as long as the request */
+    struct str name, uid;
+    const struct str *groups;
+    const struct user_extra *extra;
+    uint32_t ngroups, nextra;
     bool admin;
 };
 

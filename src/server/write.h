@@ -8,6 +8,7 @@
 #define DRAY_SERVER_WRITE_H
 
 #include "api/admit.h"
+#include "api/validate.h"
 #include "server/inner.h"
 
 enum write_answer { WRITE_OBJECT, WRITE_STATUS };
@@ -49,10 +50,28 @@ void write_commit(struct write *w);
 void write_fail(struct write *w);
 /* managedFields of d, which takes the place of live (NULL: nothing); a list. */
 struct doc write_track(struct request *r, const struct doc *live, const struct doc *d);
-/* Whether d, which is meant for the object live, names it by name and uid. */
-bool write_check_identity(struct write *w, const struct doc *live, const struct doc *d);
 /* References w->old, the object of the request as it is now. */
 bool write_load(struct write *w);
+
+void write_set_meta(struct request *r, struct doc *d, const char *key, struct str value);
+void write_drop_meta(struct doc *d, const char *key);
+/* 422 with a cause for each error; false. */
+bool write_fail_invalid(struct request *r, struct str name,
+                        const struct api_errors *errors);
+
+/* ---- which object is meant (identity.c); false: failed ---- */
+
+bool identity_namespace(struct request *r, struct doc *d);
+/* Sets w->name, a generated one if need be. */
+bool identity_name(struct write *w, struct doc *d);
+/* Of every kind, whatever its own rules are: a name is one segment of a path. */
+bool identity_segment(struct write *w);
+bool identity_same_name(struct write *w, const struct doc *d);
+/* Whether d, which is meant for the object live, names it by name and uid. */
+bool identity_same(struct write *w, const struct doc *live, const struct doc *d);
+bool identity_revision(struct write *w, const struct doc *live, const struct doc *d);
+/* What is on its way out takes no new finalizers. */
+bool identity_finalizers(struct write *w, const struct doc *live, const struct doc *d);
 
 /* What admission gives a pod; other kinds: nothing of meaning. false: the pod names a
  * class that is not there. */

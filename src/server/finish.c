@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what a client sent to what is stored: completed, admitted, validated. */
+#include "server/scale.h"
+
+#include "api/apply.h"
+#include "api/canonical.h"
+#include "api/convert.h"
+#include "api/defaults.h"
+#include "api/prepare.h"
+#include "api/validate.h"
+#include "server/admission.h"
+
+void write_set_meta(struct request *r, struct doc *d, const char *key, struct str value)
+{
+    doc_set(r->a, object_meta(d), key, doc_make_string(r->a, value));
+}
+
+void write_drop_meta(struct doc *d, const char *key)
+{
+    doc_remove(object_meta(d), str_from(key));
+}
+
+/* ---- validation ---- */
+
+static struct str cause_text(struct request *r, const struct api_error *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    api_error_print(e, &b);
+    struct str all = arena_str(r->a, strbuf_str(&b));
+    strbuf_release(&b);
+    return all;
+}
+
+bool write_fail_invalid(struct request *r, struct str name,
+                        const struct api_errors *errors)
+{
+    const struct api_kind *k = r->res->main;
+    struct strbuf b = STRBUF_INIT;
+    bool many = errors->list.n > 1;
+    fail(r, 422, "Invalid", " ");
+    for (size_t i = 0; i < errors->list.n; i++) {
+        const struct api_error *e = &errors->list.v[i];
+        struct str all = cause_text(r, e);
+        strbuf_addf(&b, "%s%.*s", i ? ", " : "", STR_ARG(all));
+        struct str message = e->path.n ? str_sub(all, e->path.n + 2, SIZE_MAX) : all;
+        fail_cause(r, api_error_reason(e->type), message, e->path);
+    }
+    struct failure *f = &r->failure;
+    f->message =
+        arena_printf(r->a, "%.*s \"%.*s\" is invalid: %s%s%s",
+                     STR_ARG(qualified(r->a, str_from(k->name), str_from(k->group))),
+                     STR_ARG(name), many ? "[" : "", strbuf_cstr(&b), many ? "]" : "");
+    f->name = name;
+    f->group = str_from(k->group);
+    f->kind = str_from(k->name);
+    strbuf_release(&b);
+    return false;
+}
+
+/* The namespace's word on adminAccess (spec 2.3). */
+static bool allows_admin(struct request *r)
+{
+    if (!r->route.namespace.p)
+        return false;
+    const struct resource *res = kinds_find(r->s, STR(""), STR("v1"), STR("namespaces"));
+    struct cache_object *o =
+        cache_get(r->s->cache, object_key(res, STR(""), r->route.namespace, r->a));
+    return o && str_is(cache_pair_find(o->labels, o->nlabels,
+                                       STR("resource.kubernetes.io/admin-access")),
+                       "true");
+}
+
+static bool validate(struct write *w, const struct doc *old, enum api_op op)
+{
+    struct request *r = w->r;
+    struct api_validate_opts opts = {.op = op,
+                                     .old = old,
+                                     .gates = &r->s->gates,
+                                     .admin_namespace = allows_admin(r),
+                                     .requested_version = r->res->main->version};
+    struct api_errors errors = {0};
+    api_validate(r->res->hub, &w->object, &opts, r->a, &errors);
+    bool ok = errors.list.n == 0 || write_fail_invalid(r, w->name, &errors);
+    api_errors_release(&errors);
+    return ok;
+}
+
+/* ---- ownership ---- */
+
+struct doc write_track(struct request *r, const struct doc *live, const struct doc *d)
+{
+    struct apply_write w = {
+        .kind = r->res->kind,
+        .now = r->now,
+        .manager = apply_manager_name(query_get(&r->query, "fieldManager"),
+                                      net_header_get(r->x, "user-agent"), r->a)};
+    return apply_update(&w, live, d, r->a);
+}
+
+static void track(struct request *r, const struct doc *live, struct doc *d)
+{
+    struct doc entries = write_track(r, live, d);
+    if (entries.n)
+        doc_set(r->a, object_meta(d), "managedFields", entries);
+    else
+        write_drop_meta(d, "managedFields");
+}
+
+/* ---- completing ---- */
+
+static void to_hub(struct request *r, struct doc *d)
+{
+    if (r->res->main == r->res->hub)
+        return;
+    api_convert(r->res->main, r->res->hub, d, r->a);
+    struct str group = str_from(r->res->hub->group);
+    struct str version = arena_printf(r->a, "%.*s%s%s", STR_ARG(group),
+                                      group.n ? "/" : "", r->res->hub->version);
+    doc_set(r->a, d, "apiVersion", doc_make_string(r->a, version));
+    api_canonical(r->res->hub->type, d, r->a);
+}
+
+static struct doc *ready_meta(struct request *r, struct doc *d)
+{
+    if (!object_meta(d))
+        doc_set(r->a, d, "metadata", doc_make_map());
+    return object_meta(d);
+}
+
+bool write_finish_create(struct write *w, struct doc *d)
+{
+    struct request *r = w->r;
+    ready_meta(r, d);
+    if (!identity_namespace(r, d) || !identity_name(w, d))
+        return false;
+    if (meta_text(d, "resourceVersion").n)
+        return fail(r, 500, NULL,
+                    "resourceVersion should not be set on objects to be created");
+    write_drop_meta(d, "deletionTimestamp");
+    write_drop_meta(d, "deletionGracePeriodSeconds");
+    write_drop_meta(d, "selfLink");
+    write_drop_meta(d, "generation");
+    write_set_meta(r, d, "uid", write_new_uid(r->a));
+    write_set_meta(r, d, "creationTimestamp", r->now);
+    if (!w->owned)
+        track(r, NULL, d);
+    to_hub(r, d);
+    api_drop_disabled(r->res->hub, d, NULL, &r->s->gates);
+    struct admission admission = {r, ADMIT_CREATE, w->name, d, NULL};
+    if (!admission_mutate(&admission))
+        return false;
+    struct api_prepare prepare = {.a = r->a, .now = r->now};
+    api_prepare_create(&prepare, r->res->hub, d);
+    w->object = *d;
+    w->key = object_key(r->res, r->route.namespace, w->name, r->a);
+    admission.object = &w->object;
+    return validate(w, NULL, API_CREATE) && identity_segment(w) &&
+           admission_validate(&admission);
+}
+
+/* What clients cannot change. */
+static void keep_meta(struct request *r, const struct doc *live, struct doc *d)
+{
+    static const char *const KEPT[] = {"name",
+                                       "namespace",
+                                       "uid",
+                                       "creationTimestamp",
+                                       "deletionTimestamp",
+                                       "deletionGracePeriodSeconds",
+                                       "generation",
+                                       "resourceVersion"};
+    const struct doc *meta = doc_get(live, "metadata");
+    write_drop_meta(d, "selfLink");
+    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {
+        const struct doc *v = doc_get(meta, KEPT[i]);
+        if (v)
+            doc_set(r->a, object_meta(d), KEPT[i], *v);
+        else
+            write_drop_meta(d, KEPT[i]);
+    }
+}
+
+/* Admission filled these in once; whoever leaves them out means them. */
+static void keep_priority(struct request *r, const struct doc *live, struct doc *d)
+{
+    static const char *const KEPT[] = {"priority", "preemptionPolicy"};
+    const struct doc *from = doc_get(live, "spec"), *to = doc_get(d, "spec");
+    if (strcmp(r->res->main->resource, "pods") != 0 || !to || to->type != DOC_MAP)
+        return;
+    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
+        if (!doc_get(to, KEPT[i]) && doc_get(from, KEPT[i]))
+            doc_set(r->a, (struct doc *)to, KEPT[i], *doc_get(from, KEPT[i]));
+}
+
+static uint32_t count_at(const struct doc *d, const char *path)
+{
+    const struct doc *list = doc_path(d, path);
+    return list && list->type == DOC_LIST ? list->n : 0;
+}
+
+/* An object that waited for its end, and waits for nothing anymore. */
+static bool is_finished(struct write *w)
+{
+    const struct doc *d = &w->object;
+    int64_t grace = 0;
+    if (!meta_text(d, "deletionTimestamp").n || count_at(d, "metadata.finalizers"))
+        return false;
+    doc_get_int64(doc_get(d, "metadata"), "deletionGracePeriodSeconds", &grace);
+    bool namespace = strcmp(w->r->res->main->resource, "namespaces") == 0 &&
+                     w->r->res->main->group[0] == '\0';
+    return grace == 0 && !(namespace && count_at(d, "spec.finalizers"));
+}
+
+bool write_finish_update(struct write *w, struct doc *d)
+{
+    struct request *r = w->r;
+    struct doc live = object_doc(w->old, r->a), seen = object_doc(w->old, r->a);
+    object_convert(r->res, &seen, r->a);
+    ready_meta(r, d);
+    if (!identity_namespace(r, d) || !identity_same(w, &live, d) ||
+        !identity_revision(w, &live, d) || !identity_finalizers(w, &live, d))
+        return false;
+    keep_meta(r, &live, d);
+    keep_priority(r, &live, d);
+    if (!w->owned)
+        track(r, &seen, d);
+    to_hub(r, d);
+    api_drop_disabled(r->res->hub, d, &live, &r->s->gates);
+    struct admission admission = {r, ADMIT_UPDATE, w->name, d, &live};
+    if (!admission_mutate(&admission))
+        return false;
+    const struct api_kind *kind = r->res->hub;
+    bool side_only = r->res->sub && !is_scale(r->res);
+    if (side_only) {
+        struct str name = str_from(r->res->kind->resource);
+        const struct api_kind *side =
+            api_resource_find(str_from(kind->group), str_from(kind->version), name);
+        kind = side ? side : r->res->kind;
+    }
+    struct api_prepare prepare = {.a = r->a, .now = r->now};
+    api_prepare_update(&prepare, kind, d, &live);
+    w->object = *d;
+    if (!validate(w, &live, side_only ? API_UPDATE_STATUS : API_UPDATE))
+        return false;
+    w->drop = w->quiet = is_finished(w);
+    admission.object = &w->object;
+    return admission_validate(&admission);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which object a write means: its name, namespace, uid, revision. */
+#include "server/write.h"
+
+#include "api/validate.h"
+#include "base/names.h"
+#include "base/quote.h"
+
+enum { SUFFIX = 5, MAX_NAME = 63 }; /* of generateName */
+
+struct str write_new_uid(struct arena *a)
+{
+    unsigned char b[16];
+    pki_random(b, sizeof b);
+    b[6] = (b[6] & 0x0f) | 0x40;
+    b[8] = (b[8] & 0x3f) | 0x80;
+    return arena_printf(a,
+                        "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+                        "%02x%02x%02x%02x%02x%02x",
+                        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
+                        b[11], b[12], b[13], b[14], b[15]);
+}
+
+static struct str generate_name(struct str base, struct arena *a)
+{
+    static const char LETTERS[] = "bcdfghjklmnpqrstvwxz2456789";
+    unsigned char random[SUFFIX];
+    char suffix[SUFFIX + 1] = "";
+    pki_random(random, sizeof random);
+    for (int i = 0; i < SUFFIX; i++)
+        suffix[i] = LETTERS[random[i] % (sizeof LETTERS - 1)];
+    struct str head = str_sub(base, 0, MAX_NAME - SUFFIX);
+    return arena_printf(a, "%.*s%s", STR_ARG(head), suffix);
+}
+
+/* ---- of a new object ---- */
+
+bool identity_namespace(struct request *r, struct doc *d)
+{
+    struct str ns = meta_text(d, "namespace");
+    if (!r->res->main->namespaced) {
+        write_drop_meta(d, "namespace");
+        return true;
+    }
+    if (ns.n && !str_eq(ns, r->route.namespace))
+        return fail_bad(r, "the namespace of the provided object does not match the "
+                           "namespace sent on the request");
+    write_set_meta(r, d, "namespace", r->route.namespace);
+    return true;
+}
+
+bool identity_name(struct write *w, struct doc *d)
+{
+    struct request *r = w->r;
+    struct str base = meta_text(d, "generateName");
+    w->name = r->route.name.p ? r->route.name : meta_text(d, "name");
+    if (w->name.n == 0 && base.n)
+        w->name = generate_name(base, r->a);
+    if (w->name.n) {
+        write_set_meta(r, d, "name", w->name);
+        return true;
+    }
+    const struct api_kind *k = r->res->main;
+    struct str kind = qualified(r->a, str_from(k->name), str_from(k->group));
+    struct str text = STR("Required value: name or generateName is required");
+    fail(r, 422, "Invalid", "%.*s \"\" is invalid: metadata.name: %.*s", STR_ARG(kind),
+         STR_ARG(text));
+    fail_cause(r, "FieldValueRequired", text, STR("metadata.name"));
+    r->failure.group = str_from(k->group);
+    r->failure.kind = str_from(k->name);
+    return false;
+}
+
+/* Kinds without rules of their own have names like DNS subdomains, but for these. */
+static bool has_plain_name(const struct api_kind *k)
+{
+    static const char *const FREE[] = {"rbac.authorization.k8s.io", "certificates.k8s.io",
+                                       "internal.apiserver.k8s.io"};
+    for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
+        if (strcmp(k->group, FREE[i]) == 0)
+            return false;
+    return !api_kind_has_rules(k) && strcmp(k->resource, "ipaddresses") != 0;
+}
+
+static void check_plain_name(struct write *w, struct api_errors *errors)
+{
+    struct arena *a = w->r->a;
+    struct str problems[NAME_MAX_PROBLEMS];
+    unsigned n = name_check(NAME_DNS1123_SUBDOMAIN, w->name, a, problems);
+    for (unsigned i = 0; i < n; i++)
+        vec_push(&errors->list,
+                 (struct api_error){.type = API_ERROR_INVALID,
+                                    .path = STR("metadata.name"),
+                                    .bad = arena_printf(a, "\"%.*s\"", STR_ARG(w->name)),
+                                    .detail = problems[i],
+                                    .pos = UINT32_MAX});
+}
+
+bool identity_segment(struct write *w)
+{
+    static const struct {
+        const char *part, *text;
+        bool whole;
+    } BAD[] = {
+        {".", "may not be '.'", true},
+        {"..", "may not be '..'", true},
+        {"/", "may not contain '/'", false},
+        {"%", "may not contain '%'", false},
+    };
+    struct api_errors errors = {0};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        struct str part = str_from(BAD[i].part);
+        if (BAD[i].whole ? !str_eq(w->name, part) : str_find(w->name, part) == SIZE_MAX)
+            continue;
+        vec_push(&errors.list, (struct api_error){.type = API_ERROR_INVALID,
+                                                  .path = STR("metadata.name"),
+                                                  .bad = arena_printf(w->r->a, "\"%.*s\"",
+                                                                      STR_ARG(w->name)),
+                                                  .detail = str_from(BAD[i].text),
+                                                  .pos = UINT32_MAX});
+    }
+    if (errors.list.n == 0 && has_plain_name(w->r->res->hub))
+        check_plain_name(w, &errors);
+    bool ok = errors.list.n == 0 || write_fail_invalid(w->r, w->name, &errors);
+    api_errors_release(&errors);
+    return ok;
+}
+
+/* ---- of one that is there ---- */
+
+bool identity_revision(struct write *w, const struct doc *live, const struct doc *d)
+{
+    static const char *const CONDITIONAL[] = {"leases", "leasecandidates", "podgroups",
+                                              "workloads", "resourcepoolstatusrequests"};
+    struct request *r = w->r;
+    struct str want = meta_text(d, "resourceVersion");
+    struct str have = meta_text(live, "resourceVersion");
+    if (want.n && !str_is(want, "0"))
+        return str_eq(want, have) ||
+               fail_conflict(r, w->name,
+                             "the object has been modified; please apply your changes "
+                             "to the latest version and try again");
+    for (size_t i = 0; i < sizeof CONDITIONAL / sizeof *CONDITIONAL; i++) {
+        if (strcmp(CONDITIONAL[i], r->res->main->resource) != 0)
+            continue;
+        struct str text = STR("Invalid value: 0: must be specified for an update");
+        fail_object(r, 422, "Invalid", w->name,
+                    "%.*s \"%.*s\" is invalid: metadata.resourceVersion: %.*s",
+                    STR_ARG(qualified(r->a, str_from(r->res->main->resource),
+                                      str_from(r->res->main->group))),
+                    STR_ARG(w->name), STR_ARG(text));
+        fail_cause(r, "FieldValueInvalid", text, STR("metadata.resourceVersion"));
+        return false;
+    }
+    return true;
+}
+
+bool identity_same_name(struct write *w, const struct doc *d)
+{
+    struct str name = meta_text(d, "name");
+    if (name.n == 0 || str_eq(name, w->name))
+        return true;
+    return fail_bad(w->r,
+                    "the name of the object (%.*s) does not match the name on the URL "
+                    "(%.*s)",
+                    STR_ARG(name), STR_ARG(w->name));
+}
+
+static bool fail_immutable_uid(struct write *w, struct str uid)
+{
+    struct request *r = w->r;
+    const struct api_kind *k = r->res->main;
+    struct str text =
+        arena_printf(r->a, "Invalid value: \"%.*s\": field is immutable", STR_ARG(uid));
+    fail(r, 422, "Invalid", "%.*s \"%.*s\" is invalid: metadata.uid: %.*s",
+         STR_ARG(qualified(r->a, str_from(k->name), str_from(k->group))),
+         STR_ARG(w->name), STR_ARG(text));
+    fail_cause(r, "FieldValueInvalid", text, STR("metadata.uid"));
+    r->failure.name = w->name;
+    r->failure.group = str_from(k->group);
+    r->failure.kind = str_from(k->name);
+    return false;
+}
+
+bool identity_same(struct write *w, const struct doc *live, const struct doc *d)
+{
+    struct request *r = w->r;
+    struct str uid = meta_text(d, "uid");
+    if (!identity_same_name(w, d))
+        return false;
+    struct str have = meta_text(live, "uid");
+    if (uid.n == 0 || str_eq(uid, have))
+        return true;
+    if (w->patch)
+        return fail_immutable_uid(w, uid);
+    /* Upstream shows its own key, in which nodes are minions and groups are missing. */
+    const char *resource = r->res->main->resource;
+    struct str ns = r->route.namespace;
+    struct str key = arena_printf(r->a, "/registry/%s/%.*s%s%.*s",
+                                  strcmp(resource, "nodes") ? resource : "minions",
+                                  STR_ARG(ns), ns.p ? "/" : "", STR_ARG(w->name));
+    return fail_conflict(r, w->name,
+                         "StorageError: invalid object, Code: 4, Key: %.*s, "
+                         "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+                         "UID in precondition: %.*s, UID in object meta: %.*s",
+                         STR_ARG(key), STR_ARG(uid), STR_ARG(have));
+}
+
+static bool has_text(const struct doc *list, const struct doc *text)
+{
+    for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)
+        if (doc_equal(&list->items[i], text))
+            return true;
+    return false;
+}
+
+bool identity_finalizers(struct write *w, const struct doc *live, const struct doc *d)
+{
+    const struct doc *have = doc_path(live, "metadata.finalizers");
+    const struct doc *want = doc_path(d, "metadata.finalizers");
+    struct request *r = w->r;
+    struct strbuf added = STRBUF_INIT;
+    if (!meta_text(live, "deletionTimestamp").n)
+        return true;
+    for (uint32_t i = 0; want && want->type == DOC_LIST && i < want->n; i++)
+        if (!has_text(have, &want->items[i])) {
+            strbuf_adds(&added, added.n ? ", " : "");
+            strbuf_add_quoted(&added, doc_str(&want->items[i]));
+        }
+    if (added.n == 0)
+        return true;
+    const struct api_kind *k = r->res->main;
+    struct str text = arena_printf(r->a,
+                                   "Forbidden: no new finalizers can be added if the "
+                                   "object is being deleted, found new finalizers "
+                                   "[]string{%s}",
+                                   strbuf_cstr(&added));
+    strbuf_release(&added);
+    fail(r, 422, "Invalid", "%.*s \"%.*s\" is invalid: metadata.finalizers: %.*s",
+         STR_ARG(qualified(r->a, str_from(k->name), str_from(k->group))),
+         STR_ARG(w->name), STR_ARG(text));
+    fail_cause(r, "FieldValueForbidden", text, STR("metadata.finalizers"));
+    r->failure.name = w->name;
+    r->failure.group = str_from(k->group);
+    r->failure.kind = str_from(k->name);
+    return false;
+}
