@@ -64,6 +64,19 @@ bool user_authenticate(struct request *r, struct user *out)
     return !impersonates(x) || impersonate(r, out);
 }
 
+bool user_in_group(const struct user *u, const char *group)
+{
+    for (uint32_t i = 0; i < u->ngroups; i++)
+        if (str_is(u->groups[i], group))
+            return true;
+    return false;
+}
+
+bool authorize_check(struct server *s, const struct user *u, const struct attributes *a)
+{
+    return u->admin;
+}
+
 static bool is_public(struct str path)
 {
     static const char *const PATHS[] = {"/healthz", "/livez", "/readyz", "/version",
