@@ -20,6 +20,7 @@ enum err_code {
     ERR_IO,
     ERR_UNSUPPORTED,
     ERR_CANCELLED,
+    ERR_TIMEOUT,
     ERR_INTERNAL,
 };
 

@@ -64,6 +64,7 @@ struct net_server {
     uint32_t nconns;
     size_t body_bytes; /* of requests that are being received */
     struct net_timer *sweep, *deadline;
+    struct net_timer *check; /* whether nothing was left at the stop */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
     uint32_t handles; /* what must be closed before the server can be freed */

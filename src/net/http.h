@@ -194,6 +194,9 @@ struct net_tunnel *net_tunnel_connect(struct net_loop *l,
 /* Copies. False: the peer is gone, or 8 MiB wait for it already. */
 bool net_tunnel_write(struct net_tunnel *t, struct str bytes);
 size_t net_tunnel_unsent(const struct net_tunnel *t);
+/* Once it has ended: why the connection was lost, or could not be made; without a code
+ * when it was closed in order. Of the tunnel. */
+const struct err *net_tunnel_why(const struct net_tunnel *t);
 /* Paused: bytes are left with the peer. */
 void net_tunnel_pause(struct net_tunnel *t, bool paused);
 /* As net_on_drain, with the tunnel's ctx. */

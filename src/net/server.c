@@ -485,8 +485,8 @@ static void on_deadline(void *ctx)
 static void check_stopped(void *ctx)
 {
     struct net_server *s = ctx;
+    s->check = NULL;
     stopped_if_empty(s);
-    unhold(s);
 }
 
 void net_server_stop(struct net_server *s, uint64_t ms, void (*done)(void *ctx),
@@ -501,8 +501,7 @@ void net_server_stop(struct net_server *s, uint64_t ms, void (*done)(void *ctx),
     for (struct conn *c = s->conns; c; c = c->next)
         conn_shut_down(c);
     s->deadline = net_timer_start(s->loop, ms, 0, on_deadline, s);
-    s->handles++;
-    net_timer_start(s->loop, 0, 0, check_stopped, s);
+    s->check = net_timer_start(s->loop, 0, 0, check_stopped, s);
 }
 
 void net_server_free(struct net_server *s)
@@ -513,6 +512,7 @@ void net_server_free(struct net_server *s)
     s->stopped = NULL;
     net_timer_stop(s->sweep);
     net_timer_stop(s->deadline);
+    net_timer_stop(s->check);
     stop_listening(s);
     abort_all(s);
     unhold(s);

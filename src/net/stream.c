@@ -60,6 +60,7 @@ static void on_closed(uv_handle_t *handle)
     strbuf_release(&s->plain);
     strbuf_release(&s->held);
     s->ops->closed(s->ctx);
+    err_release(&s->why);
     free(s);
 }
 
@@ -73,11 +74,22 @@ void stream_abort(struct stream *s)
     uv_close(&s->uv.handle, on_closed);
 }
 
+/* The first reason stands. */
+static void abort_for(struct stream *s, int status)
+{
+    if (s->why.code == ERR_NONE && !s->closing)
+        err_set(&s->why, ERR_IO, "%s", uv_strerror(status));
+    stream_abort(s);
+}
+
 static void linger_over(void *ctx)
 {
     struct stream *s = ctx;
     s->linger = NULL;
-    stream_abort(s);
+    if (s->open)
+        stream_abort(s);
+    else
+        abort_for(s, UV_ETIMEDOUT);
 }
 
 void stream_finish(struct stream *s)
@@ -143,7 +155,7 @@ static void on_sent(uv_write_t *req, int status)
         return;
     s->progress_ms = loop_now(s->loop);
     if (status < 0)
-        stream_abort(s);
+        abort_for(s, status);
     else if (!s->finishing)
         stream_wake(s);
 }
@@ -292,6 +304,7 @@ static bool shake_hands(struct stream *s)
         stream_wake(s);
         return false;
     default:
+        tls_failure(&s->tls, &s->why);
         stream_finish(s); /* what is to be sent is an alert */
         return false;
     }
@@ -363,7 +376,7 @@ static void on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
     } else if (n == UV_EOF) {
         peer_ended(s);
     } else if (n < 0) {
-        stream_abort(s);
+        abort_for(s, (int)n);
     }
 }
 
@@ -431,7 +444,7 @@ static void on_connect(uv_connect_t *req, int status)
     if (s->closing)
         return;
     if (status < 0)
-        stream_abort(s);
+        abort_for(s, status);
     else
         connected(s);
 }
@@ -444,12 +457,24 @@ struct stream *stream_connect(struct net_loop *l, const struct sockaddr *to, SSL
     if (tls)
         tls_session_init(&s->tls, tls, true, name);
     req->data = s;
-    if (uv_tcp_connect(req, &s->uv.tcp, to, on_connect) == 0) {
+    int status = uv_tcp_connect(req, &s->uv.tcp, to, on_connect);
+    if (status == 0) {
         s->linger = net_timer_start(l, CONNECT_MS, 0, linger_over, s);
         return s;
     }
     free(req);
-    stream_abort(s);
+    abort_for(s, status);
+    return s;
+}
+
+struct stream *stream_connect_local(struct net_loop *l, const char *path,
+                                    const struct stream_ops *ops, void *ctx)
+{
+    struct stream *s = stream_new(l, true, false, ops, ctx);
+    uv_connect_t *req = mem_alloc(sizeof *req);
+    req->data = s;
+    s->linger = net_timer_start(l, CONNECT_MS, 0, linger_over, s);
+    uv_pipe_connect(req, &s->uv.pipe, path, on_connect);
     return s;
 }
 

@@ -49,6 +49,7 @@ struct stream {
     uint64_t progress_ms;     /* when bytes last left, or there were none to send */
     size_t discarded;         /* since stream_finish */
     struct net_timer *linger; /* aborts: of a connect, of a finish */
+    struct err why;           /* for closed(): what went wrong; empty: nothing */
 };
 
 /* Takes the next connection of a listener; tls NULL: plain. */
@@ -60,6 +61,8 @@ struct stream *stream_adopt(struct net_loop *l, int fd, const struct stream_ops 
 /* opened() follows, or closed() alone when the peer cannot be reached. */
 struct stream *stream_connect(struct net_loop *l, const struct sockaddr *to, SSL_CTX *tls,
                               const char *name, const struct stream_ops *ops, void *ctx);
+struct stream *stream_connect_local(struct net_loop *l, const char *path,
+                                    const struct stream_ops *ops, void *ctx);
 
 /* For another owner from now on. */
 void stream_hand_over(struct stream *s, const struct stream_ops *ops, void *ctx);

@@ -18,6 +18,16 @@ bool tls_error(struct err *e, const char *context)
     return err_set(e, ERR_INVALID, "%s: %s", context, code ? text : "unusable");
 }
 
+bool tls_failure(const struct tls_session *t, struct err *e)
+{
+    long result = SSL_get_verify_result(t->ssl);
+    if (result == X509_V_OK || SSL_is_server(t->ssl))
+        return tls_error(e, "TLS");
+    ERR_clear_error();
+    return err_set(e, ERR_INVALID, "the server's certificate: %s",
+                   X509_verify_cert_error_string(result));
+}
+
 /* ---- contexts ---- */
 
 static BIO *bio_of(struct str s)
@@ -123,13 +133,14 @@ SSL_CTX *tls_server_new(const struct net_tls_opts *opts, struct err *e)
     return NULL;
 }
 
-SSL_CTX *tls_client_new(const struct net_tls_client_opts *opts, struct err *e)
+SSL_CTX *tls_client_new(const struct net_tls_client_opts *opts, bool h2, struct err *e)
 {
-    static const unsigned char protocols[] = "\x08http/1.1";
+    const char *protocols = h2 ? "\x02h2" : "\x08http/1.1";
     SSL_CTX *ctx = context_new(TLS_client_method());
     bool ok = opts->cert_pem.n == 0 ||
               (use_chain(ctx, opts->cert_pem, e) && use_key(ctx, opts->key_pem, e));
-    SSL_CTX_set_alpn_protos(ctx, protocols, sizeof protocols - 1);
+    SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)protocols,
+                            (unsigned)strlen(protocols));
     if (ok && !opts->insecure) {
         ok = trust(ctx, opts->ca_pem, false, e);
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);

@@ -14,8 +14,8 @@
 
 /* A context of a server: offers h2 and http/1.1. NULL with an error for unusable PEM. */
 SSL_CTX *tls_server_new(const struct net_tls_opts *opts, struct err *e);
-/* Of a client: http/1.1 alone, for what becomes a tunnel. */
-SSL_CTX *tls_client_new(const struct net_tls_client_opts *opts, struct err *e);
+/* Of a client: asks for h2 alone, or for http/1.1 alone, for what becomes a tunnel. */
+SSL_CTX *tls_client_new(const struct net_tls_client_opts *opts, bool h2, struct err *e);
 
 struct tls_session {
     SSL *ssl;
@@ -48,6 +48,8 @@ struct tls_peer {
 };
 void tls_peer_read(const struct tls_session *t, struct arena *a, struct tls_peer *out);
 
+/* Why the handshake failed. Returns false. */
+bool tls_failure(const struct tls_session *t, struct err *e);
 /* The newest OpenSSL error as "context: text", and the queue emptied. Returns false. */
 bool tls_error(struct err *e, const char *context);
 

@@ -15,6 +15,7 @@ struct net_tunnel {
     net_tunnel_data *on_data;
     void (*on_drain)(void *ctx);
     size_t drain_below;
+    struct err why; /* of the stream's end */
     bool drain_armed;
     bool told;    /* of the end */
     bool closed;  /* by the owner: no calls anymore */
@@ -25,6 +26,7 @@ struct net_tunnel {
 static void tunnel_free(struct net_tunnel *t)
 {
     strbuf_release(&t->ahead);
+    err_release(&t->why);
     SSL_CTX_free(t->tls);
     free(t);
 }
@@ -82,6 +84,8 @@ static void on_pump(void *ctx)
 static void on_closed(void *ctx)
 {
     struct net_tunnel *t = ctx;
+    t->why = t->stream->why;
+    t->stream->why = (struct err)ERR_INIT;
     t->stream = NULL;
     t->leaving = true;
     tell_ahead(t);
@@ -131,7 +135,7 @@ struct net_tunnel *net_tunnel_connect(struct net_loop *l,
         err_set(e, ERR_INVALID, "'%s' is no IP address", opts->ip);
         return NULL;
     }
-    SSL_CTX *tls = opts->tls ? tls_client_new(opts->tls, e) : NULL;
+    SSL_CTX *tls = opts->tls ? tls_client_new(opts->tls, false, e) : NULL;
     if (opts->tls && !tls)
         return NULL;
     t = mem_zalloc(sizeof *t);
@@ -161,6 +165,11 @@ bool net_tunnel_write(struct net_tunnel *t, struct str bytes)
 size_t net_tunnel_unsent(const struct net_tunnel *t)
 {
     return t->stream ? stream_unsent(t->stream) : 0;
+}
+
+const struct err *net_tunnel_why(const struct net_tunnel *t)
+{
+    return t->stream ? &t->stream->why : &t->why;
 }
 
 void net_tunnel_pause(struct net_tunnel *t, bool paused)
