@@ -41,6 +41,9 @@ struct field_labels {
     struct field_label labels[12]; /* ends with a NULL */
 };
 
+struct request;
+typedef void verb_fn(struct request *r);
+
 struct resource { /* a row of api_kinds that is served */
     const struct api_kind *kind;
     const struct api_kind *main; /* of a subresource: its resource, else kind */
@@ -50,6 +53,7 @@ struct resource { /* a row of api_kinds that is served */
     struct str api_version;      /* of kind */
     struct str head;             /* how a stored object begins, up to its metadata */
     const struct field_labels *labels; /* never NULL */
+    verb_fn *serve; /* all its verbs, of what is no object of the store; else NULL */
 };
 
 struct server;
@@ -59,7 +63,6 @@ const struct resource *kinds_find(const struct server *s, struct str group,
                                   struct str version, struct str resource);
 /* The resource whose objects are kept below a key; NULL: none. */
 const struct resource *kinds_of_key(const struct server *s, struct str key);
-bool kinds_is_binding(const struct resource *res);
 /* What the client of an old version is told; STR_NONE: nothing. */
 struct str kinds_deprecation(const struct resource *res, struct arena *a);
 bool kinds_has_verb(const struct api_kind *k, const char *verb);
@@ -69,6 +72,10 @@ bool kinds_version_served(const struct server *s, struct str group, struct str v
 bool kinds_put_creates(const struct api_kind *k);
 /* Whether a deletion's answer is the object, not a Status. */
 bool kinds_delete_returns(const struct api_kind *k);
+
+/* Who serves what is no object of the store, and no side of one (subresources.c); NULL:
+ * nobody. */
+verb_fn *subresource_serve(const struct api_kind *k);
 
 /* ---- the folder (dir.c) ---- */
 

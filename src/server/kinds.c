@@ -188,25 +188,13 @@ static const struct api_kind *main_of(const struct api_kind *k)
     return api_resource_find(str_from(k->group), str_from(k->version), name);
 }
 
-/* The two that are made and never kept. */
-static bool is_binding(const struct api_kind *k)
-{
-    return k->group[0] == '\0' && (strcmp(k->resource, "bindings") == 0 ||
-                                   strcmp(k->resource, "pods/binding") == 0);
-}
-
-bool kinds_is_binding(const struct resource *res)
-{
-    return is_binding(res->kind);
-}
-
 static bool is_served(const struct api_kind *k)
 {
     const char *sub = sub_of(k);
     const struct api_kind *m = main_of(k);
     if (!m || !m->type || left_out(m))
         return false;
-    if (is_binding(k))
+    if (subresource_serve(k))
         return true;
     if (sub && !is_side(sub))
         return false;
@@ -253,6 +241,7 @@ static void fill(struct server *s, struct resource *r, const struct api_kind *k)
     r->head = arena_printf(a, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{",
                            r->hub->name, api_version(a, r->hub).p);
     r->labels = labels_of(m);
+    r->serve = subresource_serve(k);
     bool made;
     struct str name = arena_printf(a, "%s/%s/%s", k->group, k->version, k->resource);
     strmap_put(&s->by_name, name, &made)->value.ptr = r;

@@ -46,9 +46,21 @@ static bool split(struct str path, struct arena *a, struct str *segments, uint32
     return true;
 }
 
-/* What follows the version. */
-static void parse_resource(const struct str *s, uint32_t n, struct route *r)
+/* What follows the n-th segment of the path, with its slash. */
+static struct str rest_after(struct str path, uint32_t n)
 {
+    size_t at = 0;
+    for (; n > 0 && at != SIZE_MAX; n--)
+        at = str_find_byte(path, '/', at + 1);
+    return at == SIZE_MAX ? STR("") : str_sub(path, at, SIZE_MAX);
+}
+
+/* What follows the version: the segments behind the first `head`. */
+static void parse_resource(struct str path, const struct str *s, uint32_t head,
+                           uint32_t n, struct route *r)
+{
+    s += head;
+    n -= head;
     bool namespaced = n >= 3 && str_is(s[0], "namespaces");
     bool own =
         n == 3 && namespaced && (str_is(s[2], "status") || str_is(s[2], "finalize"));
@@ -56,8 +68,11 @@ static void parse_resource(const struct str *s, uint32_t n, struct route *r)
         r->namespace = s[1];
         s += 2;
         n -= 2;
+        head += 2;
     }
-    r->form = n <= 3 ? ROUTE_RESOURCE : ROUTE_OTHER;
+    bool proxy = n >= 3 && str_is(s[2], "proxy");
+    r->form = n <= 3 || proxy ? ROUTE_RESOURCE : ROUTE_OTHER;
+    r->rest = proxy ? rest_after(path, head + 3) : STR("");
     r->resource = s[0];
     r->name = n > 1 ? s[1] : STR_NONE;
     r->subresource = n > 2 ? s[2] : STR_NONE;
@@ -71,7 +86,7 @@ bool route_parse(struct str path, struct arena *a, struct route *out)
     if (!split(path, a, s, &n))
         return false;
     bool core = n > 0 && str_is(s[0], "api");
-    if (n > MAX_SEGMENTS || (!core && !(n > 0 && str_is(s[0], "apis"))))
+    if (!core && !(n > 0 && str_is(s[0], "apis")))
         return true;
     uint32_t head = core ? 2 : 3; /* segments before the resource */
     if (n < head) {
@@ -83,7 +98,7 @@ bool route_parse(struct str path, struct arena *a, struct route *out)
     out->group = core ? STR("") : s[1];
     out->version = s[head - 1];
     if (n > head)
-        parse_resource(s + head, n - head, out);
+        parse_resource(path, s, head, n, out);
     return true;
 }
 

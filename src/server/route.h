@@ -14,13 +14,15 @@ enum route_form {
     ROUTE_GROUPS,   /* /apis */
     ROUTE_GROUP,    /* /apis/GROUP */
     ROUTE_VERSION,  /* /api/v1, /apis/GROUP/VERSION */
-    ROUTE_RESOURCE, /* .../[namespaces/NAMESPACE/]RESOURCE[/NAME[/SUBRESOURCE]] */
+    ROUTE_RESOURCE, /* .../[namespaces/NAMESPACE/]RESOURCE[/NAME[/SUBRESOURCE]], or with
+                       more behind it where that is "proxy" */
 };
 
 struct route {
     enum route_form form;
     /* STR_NONE: not there. group is empty for the core group. */
     struct str group, version, namespace, resource, name, subresource;
+    struct str rest; /* what follows "proxy", as it was sent: "/a/b"; else empty */
 };
 
 /* path is percent-encoded. false: its encoding is broken. */

@@ -14,8 +14,6 @@ enum {
 
 /* ---- requests ---- */
 
-typedef void verb_fn(struct request *r);
-
 static const struct verb {
     const char *method;
     bool named; /* of one object */
@@ -100,10 +98,12 @@ static void serve_resource(struct request *r, const struct verb *v)
     struct str old = kinds_deprecation(r->res, r->a);
     if (old.n)
         request_warn(r, old);
-    if (read_dry_run(r))
-        v->serve(r);
-    else
+    if (!read_dry_run(r))
         request_answer_failure(r);
+    else if (r->res->serve)
+        r->res->serve(r);
+    else
+        v->serve(r);
 }
 
 static void answer_text(struct request *r, unsigned code, const char *type,

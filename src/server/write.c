@@ -172,10 +172,6 @@ static void create(struct write *w)
 
 void write_create(struct request *r)
 {
-    if (kinds_is_binding(r->res)) {
-        binding_create(r);
-        return;
-    }
     struct write *w = ARENA_NEW(r->a, struct write);
     *w = (struct write){.r = r, .code = 201, .again = create};
     if (write_read_body(r, &w->body))

@@ -3,7 +3,8 @@
 
 #include "unit/unit.h"
 
-/* "FORM group version namespace resource name subresource", - for what is not there. */
+/* "FORM group version namespace resource name subresource", - for what is not there;
+ * and the rest of a proxied path where there is one. */
 static const struct {
     const char *path, *want;
 } ROUTES[] = {
@@ -30,6 +31,13 @@ static const struct {
     {"/api/v1/namespaces/a/pods/p%2", NULL},
     {"/api/v1/namespaces/a/pods/p%zz", NULL},
     {"/a/b/c/d/e/f/g/h/i/j/k", "0 - - - - - -"},
+    {"/api/v1/nodes/n1/proxy", "5  v1 - nodes n1 proxy"},
+    {"/api/v1/nodes/n1/proxy/", "5  v1 - nodes n1 proxy /"},
+    {"/api/v1/nodes/n1/proxy/a%20b/c//d/", "5  v1 - nodes n1 proxy /a%20b/c//d/"},
+    {"/api/v1/namespaces/a/services/http:s:80/proxy/x/y/z/1/2/3/4/5/6",
+     "5  v1 a services http:s:80 proxy /x/y/z/1/2/3/4/5/6"},
+    {"/apis/g/v1/namespaces/a/things/t/proxy/x", "5 g v1 a things t proxy /x"},
+    {"/api/v1/namespaces/a/pods/p/log/x", "0  v1 a pods p log"},
 };
 
 static void put(struct strbuf *b, struct str s)
@@ -53,6 +61,8 @@ static void test_routes(void **state)
             put(&got, r.resource);
             put(&got, r.name);
             put(&got, r.subresource);
+            if (r.rest.n)
+                put(&got, r.rest);
             assert_string_equal(strbuf_cstr(&got), ROUTES[i].want);
         }
         strbuf_release(&got);
