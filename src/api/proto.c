@@ -176,9 +176,9 @@ static bool encode_value(struct encoder *w, const struct api_field *f, uint32_t 
     }
 }
 
-/* A value that is a message of a list: map string,ExtraValue. */
-static bool encode_strings(struct encoder *w, const struct api_field *f, uint32_t number,
-                           const struct doc *d)
+/* A list that is a message of its own: Verbs, ExtraValue. */
+static bool encode_boxed_list(struct encoder *w, const struct api_field *f,
+                              uint32_t number, const struct doc *d)
 {
     size_t mark = wire_begin(w->out, number);
     bool ok = true;
@@ -196,7 +196,7 @@ static bool encode_map(struct encoder *w, const struct api_field *f, const struc
         size_t mark = wire_begin(w->out, f->number);
         wire_put_bytes(w->out, 1, doc_key(&d->members[i]));
         if (f->container == API_MAP_OF_LISTS)
-            ok = encode_strings(w, f, 2, value);
+            ok = encode_boxed_list(w, f, 2, value);
         else if (value->type != DOC_NULL)
             ok = encode_value(w, f, 2, value);
         wire_end(w->out, mark);
@@ -204,9 +204,16 @@ static bool encode_map(struct encoder *w, const struct api_field *f, const struc
     return ok;
 }
 
+static bool is_boxed_list(const struct api_field *f)
+{
+    return f->container == API_LIST && f->proto && strncmp(f->proto, "optional ", 9) == 0;
+}
+
 static bool encode_list(struct encoder *w, const struct api_field *f, const struct doc *d)
 {
     bool ok = d->type == DOC_LIST || unfit(w, f, d);
+    if (is_boxed_list(f))
+        return ok && encode_boxed_list(w, f, f->number, d);
     for (uint32_t i = 0; ok && i < d->n; i++)
         ok = encode_value(w, f, f->number, &d->items[i]);
     return ok;
@@ -470,9 +477,8 @@ static bool decode_value(struct decoder *r, const struct api_field *f,
     }
 }
 
-/* The list of texts in an ExtraValue. */
-static bool decode_strings(struct decoder *r, const struct api_field *f,
-                           struct str message, struct doc *out)
+static bool decode_boxed_list(struct decoder *r, const struct api_field *f,
+                              struct str message, struct doc *out)
 {
     struct wire_field w;
     bool bad;
@@ -499,7 +505,7 @@ static bool decode_entry(struct decoder *r, const struct api_field *f, struct st
         if (w.number == 1)
             key = w.bytes;
         else if (w.number == 2 && f->container == API_MAP_OF_LISTS)
-            ok = decode_strings(r, f, w.bytes, &value);
+            ok = decode_boxed_list(r, f, w.bytes, &value);
         else if (w.number == 2)
             ok = decode_value(r, f, &w, &value);
     }
@@ -548,9 +554,11 @@ static bool decode_field(struct decoder *r, const struct api_field *f,
     struct doc value = {0};
     if (f->container == API_MAP || f->container == API_MAP_OF_LISTS)
         return decode_entry(r, f, w->bytes, member_made(r, out, f, doc_make_map()));
-    if (!decode_value(r, f, w, &value))
+    bool boxed = is_boxed_list(f);
+    if (!(boxed ? decode_boxed_list(r, f, w->bytes, &value)
+                : decode_value(r, f, w, &value)))
         return false;
-    if (f->container == API_LIST)
+    if (f->container == API_LIST && !boxed)
         doc_append(r->a, member_made(r, out, f, doc_make_list()), value);
     else
         doc_set(r->a, out, f->name, value);
