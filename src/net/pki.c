@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/pki.h"
 
-#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -203,6 +202,46 @@ bool pki_issue(const struct pki_pair *ca, const struct pki_subject *subject,
     return ok || fail(e, "certificate");
 }
 
+static struct str entry_text(const X509_NAME_ENTRY *entry, struct arena *a)
+{
+    unsigned char *utf8 = NULL;
+    int n = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(entry));
+    struct str s = STR_NONE;
+    if (n >= 0)
+        s = arena_str(a, (struct str){(const char *)utf8, (size_t)n});
+    OPENSSL_free(utf8);
+    return s;
+}
+
+static void read_subject(const X509_NAME *subject, struct arena *a,
+                         struct pki_request *out)
+{
+    int n = X509_NAME_entry_count(subject);
+    struct str *groups = ARENA_ARRAY(a, struct str, (size_t)n + 1);
+    *out = (struct pki_request){.groups = groups};
+    for (int i = 0; i < n; i++) {
+        const X509_NAME_ENTRY *entry = X509_NAME_get_entry(subject, i);
+        int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+        if (nid == NID_commonName)
+            out->name = entry_text(entry, a);
+        else if (nid == NID_organizationName)
+            groups[out->ngroups++] = entry_text(entry, a);
+    }
+}
+
+bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out)
+{
+    BIO *bio = BIO_new_mem_buf(pem.p ? pem.p : "", (int)pem.n);
+    X509_REQ *request = PEM_read_bio_X509_REQ(bio, NULL, NULL, NULL);
+    BIO_free(bio);
+    bool ok = request && X509_REQ_verify(request, X509_REQ_get0_pubkey(request)) == 1;
+    if (ok)
+        read_subject(X509_REQ_get_subject_name(request), a, out);
+    X509_REQ_free(request);
+    ERR_clear_error();
+    return ok;
+}
+
 static void print_time(const ASN1_TIME *t, int64_t *out)
 {
     int days = 0, seconds = 0;
@@ -220,230 +259,6 @@ bool pki_expiry(struct str cert_pem, int64_t *not_after, struct err *e)
     print_time(X509_get0_notAfter(cert), not_after);
     X509_free(cert);
     return true;
-}
-
-/* ---- base64url (RFC 4648, 5), without padding ---- */
-
-static const char alphabet[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-static void add_base64(struct strbuf *b, const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-    for (size_t i = 0; i < n; i += 3) {
-        size_t left = n - i < 3 ? n - i : 3;
-        uint32_t bits = (uint32_t)p[i] << 16;
-        bits |= left > 1 ? (uint32_t)p[i + 1] << 8 : 0;
-        bits |= left > 2 ? p[i + 2] : 0;
-        for (size_t k = 0; k <= left; k++)
-            strbuf_addc(b, alphabet[bits >> (18 - 6 * k) & 63]);
-    }
-}
-
-static int digit_of(char c)
-{
-    const char *at = c ? strchr(alphabet, c) : NULL;
-    return at ? (int)(at - alphabet) : -1;
-}
-
-/* Strict: no padding, no other characters, no bits left over. */
-static bool decode_base64(struct str s, struct arena *a, struct str *out)
-{
-    unsigned char *p = arena_alloc(a, s.n + 1);
-    uint32_t bits = 0;
-    unsigned have = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        int digit = digit_of(s.p[i]);
-        if (digit < 0)
-            return false;
-        bits = (bits << 6 | (uint32_t)digit) & 0xffff;
-        have += 6;
-        if (have >= 8) {
-            have -= 8;
-            p[n++] = (unsigned char)(bits >> have);
-        }
-    }
-    if (have >= 6 || (bits & ((1u << have) - 1)) != 0)
-        return false;
-    p[n] = 0;
-    *out = (struct str){(const char *)p, n};
-    return true;
-}
-
-/* ---- tokens ---- */
-
-enum { COORDINATE = 32, SIGNATURE = 2 * COORDINATE, MAX_TOKEN = 64 * 1024 };
-
-bool pki_new_key(struct arena *a, struct str *key_pem, struct err *e)
-{
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    if (!key)
-        return fail(e, "new key");
-    *key_pem = print_key(key, a);
-    EVP_PKEY_free(key);
-    return true;
-}
-
-static bool coordinate(const EVP_PKEY *key, const char *name, unsigned char *out)
-{
-    BIGNUM *n = NULL;
-    bool ok = EVP_PKEY_get_bn_param(key, name, &n) == 1 &&
-              BN_bn2binpad(n, out, COORDINATE) == COORDINATE;
-    BN_free(n);
-    return ok;
-}
-
-/* RFC 7638: the SHA-256 of the members that make the key, in order. */
-static bool thumbprint(const EVP_PKEY *key, struct arena *a, struct str *out)
-{
-    unsigned char x[COORDINATE], y[COORDINATE], md[32];
-    struct strbuf b = STRBUF_INIT;
-    if (!coordinate(key, OSSL_PKEY_PARAM_EC_PUB_X, x) ||
-        !coordinate(key, OSSL_PKEY_PARAM_EC_PUB_Y, y))
-        return false;
-    strbuf_adds(&b, "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"");
-    add_base64(&b, x, sizeof x);
-    strbuf_adds(&b, "\",\"y\":\"");
-    add_base64(&b, y, sizeof y);
-    strbuf_adds(&b, "\"}");
-    EVP_Digest(b.p, b.n, md, NULL, EVP_sha256(), NULL);
-    strbuf_clear(&b);
-    add_base64(&b, md, sizeof md);
-    *out = arena_str(a, strbuf_str(&b));
-    strbuf_release(&b);
-    return true;
-}
-
-struct str pki_key_id(struct str key_pem, struct arena *a)
-{
-    EVP_PKEY *key = parse_key(key_pem);
-    struct str id = STR_NONE;
-    if (!key || !thumbprint(key, a, &id))
-        ERR_clear_error();
-    EVP_PKEY_free(key);
-    return id;
-}
-
-bool pki_jwk(struct str key_pem, struct arena *a, struct str *json, struct err *e)
-{
-    unsigned char x[COORDINATE], y[COORDINATE];
-    struct str id;
-    EVP_PKEY *key = parse_key(key_pem);
-    bool ok = key && coordinate(key, OSSL_PKEY_PARAM_EC_PUB_X, x) &&
-              coordinate(key, OSSL_PKEY_PARAM_EC_PUB_Y, y) && thumbprint(key, a, &id);
-    EVP_PKEY_free(key);
-    if (!ok)
-        return fail(e, "key");
-    struct strbuf b = STRBUF_INIT;
-    strbuf_addf(&b,
-                "{\"use\":\"sig\",\"kty\":\"EC\",\"kid\":\"%.*s\",\"crv\":\"P-256\","
-                "\"alg\":\"ES256\",\"x\":\"",
-                STR_ARG(id));
-    add_base64(&b, x, sizeof x);
-    strbuf_adds(&b, "\",\"y\":\"");
-    add_base64(&b, y, sizeof y);
-    strbuf_adds(&b, "\"}");
-    *json = arena_str(a, strbuf_str(&b));
-    strbuf_release(&b);
-    return true;
-}
-
-/* ECDSA as JWS has it (RFC 7518, 3.4): both numbers, 32 bytes each. */
-static bool sign_raw(EVP_PKEY *key, struct str text, unsigned char *out)
-{
-    unsigned char der[128];
-    size_t n = sizeof der;
-    const unsigned char *p = der;
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool ok = EVP_DigestSignInit(ctx, NULL, EVP_sha256(), NULL, key) == 1 &&
-              EVP_DigestSign(ctx, der, &n, (const unsigned char *)text.p, text.n) == 1;
-    EVP_MD_CTX_free(ctx);
-    ECDSA_SIG *sig = ok ? d2i_ECDSA_SIG(NULL, &p, (long)n) : NULL;
-    ok = sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig), out, COORDINATE) == COORDINATE &&
-         BN_bn2binpad(ECDSA_SIG_get0_s(sig), out + COORDINATE, COORDINATE) == COORDINATE;
-    ECDSA_SIG_free(sig);
-    return ok;
-}
-
-static bool verify_raw(EVP_PKEY *key, struct str text, const unsigned char *raw)
-{
-    unsigned char *der = NULL;
-    ECDSA_SIG *sig = ECDSA_SIG_new();
-    ECDSA_SIG_set0(sig, BN_bin2bn(raw, COORDINATE, NULL),
-                   BN_bin2bn(raw + COORDINATE, COORDINATE, NULL));
-    int n = i2d_ECDSA_SIG(sig, &der);
-    ECDSA_SIG_free(sig);
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool ok =
-        n > 0 && EVP_DigestVerifyInit(ctx, NULL, EVP_sha256(), NULL, key) == 1 &&
-        EVP_DigestVerify(ctx, der, (size_t)n, (const unsigned char *)text.p, text.n) == 1;
-    EVP_MD_CTX_free(ctx);
-    OPENSSL_free(der);
-    return ok;
-}
-
-static bool sign_token(EVP_PKEY *key, struct str payload, struct arena *a,
-                       struct str *token)
-{
-    unsigned char raw[SIGNATURE];
-    struct strbuf b = STRBUF_INIT;
-    struct str id;
-    if (!thumbprint(key, a, &id))
-        return false;
-    struct str header =
-        arena_printf(a, "{\"alg\":\"ES256\",\"kid\":\"%.*s\"}", STR_ARG(id));
-    add_base64(&b, header.p, header.n);
-    strbuf_addc(&b, '.');
-    add_base64(&b, payload.p, payload.n);
-    bool ok = sign_raw(key, strbuf_str(&b), raw);
-    strbuf_addc(&b, '.');
-    add_base64(&b, raw, sizeof raw);
-    if (ok)
-        *token = arena_str(a, strbuf_str(&b));
-    strbuf_release(&b);
-    return ok;
-}
-
-bool pki_jwt_sign(struct str key_pem, struct str payload_json, struct arena *a,
-                  struct str *token, struct err *e)
-{
-    EVP_PKEY *key = parse_key(key_pem);
-    bool ok = key && sign_token(key, payload_json, a, token);
-    EVP_PKEY_free(key);
-    return ok || fail(e, "token");
-}
-
-/* The header is ours or it is none of ours: what else it could say (another algorithm,
- * another key) is not looked at. */
-static bool is_our_header(struct str part, EVP_PKEY *key, struct arena *a)
-{
-    struct str id, header;
-    if (!thumbprint(key, a, &id) || !decode_base64(part, a, &header))
-        return false;
-    return str_eq(header,
-                  arena_printf(a, "{\"alg\":\"ES256\",\"kid\":\"%.*s\"}", STR_ARG(id)));
-}
-
-bool pki_jwt_verify(struct str key_pem, struct str token, struct arena *a,
-                    struct str *payload)
-{
-    size_t first = str_find_byte(token, '.', 0);
-    size_t second = first < token.n ? str_find_byte(token, '.', first + 1) : SIZE_MAX;
-    struct str raw, body;
-    if (token.n > MAX_TOKEN || second >= token.n)
-        return false;
-    EVP_PKEY *key = parse_key(key_pem);
-    bool ok = key && is_our_header(str_sub(token, 0, first), key, a) &&
-              decode_base64(str_sub(token, second + 1, token.n), a, &raw) &&
-              raw.n == SIGNATURE &&
-              verify_raw(key, str_sub(token, 0, second), (const void *)raw.p) &&
-              decode_base64(str_sub(token, first + 1, second), a, &body);
-    EVP_PKEY_free(key);
-    ERR_clear_error();
-    if (ok)
-        *payload = body;
-    return ok;
 }
 
 /* ---- random bytes, hashes ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys and certificates of a cluster: its own CA (P-256), certificates it signs. */
+/* Certificates of a cluster: its own CA (P-256), certificates it signs. */
 #ifndef DRAY_NET_PKI_H
 #define DRAY_NET_PKI_H
 
@@ -30,21 +30,17 @@ struct pki_subject {
 bool pki_issue(const struct pki_pair *ca, const struct pki_subject *subject,
                struct arena *a, struct pki_pair *out, struct err *e);
 
+/* Whom a certificate request (PKCS #10, PEM) is for; texts live in a. */
+struct pki_request {
+    struct str name;          /* CN */
+    const struct str *groups; /* O */
+    uint32_t ngroups;
+};
+/* false: it is none, or not signed by its own key. */
+bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out);
+
 /* Until when, in seconds since 1970. */
 bool pki_expiry(struct str cert_pem, int64_t *not_after, struct err *e);
-
-/* JWTs of service accounts: ES256 over "header.payload" (RFC 7515, RFC 7518). */
-bool pki_new_key(struct arena *a, struct str *key_pem, struct err *e);
-bool pki_jwt_sign(struct str key_pem, struct str payload_json, struct arena *a,
-                  struct str *token, struct err *e);
-/* False: no such token (64 KiB at most), or not signed by the key with pki_jwt_sign.
- * payload is the JSON text; its times and names are the caller's to check. */
-bool pki_jwt_verify(struct str key_pem, struct str token, struct arena *a,
-                    struct str *payload);
-/* Id of the key, as a JWK thumbprint (RFC 7638); empty: no such key. */
-struct str pki_key_id(struct str key_pem, struct arena *a);
-/* The public key as a JWK, for /openid/v1/jwks. */
-bool pki_jwk(struct str key_pem, struct arena *a, struct str *json, struct err *e);
 
 struct str pki_random_hex(uint32_t bytes, struct arena *a);
 void pki_random(void *out, size_t n);
