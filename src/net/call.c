@@ -99,14 +99,6 @@ void call_end_all(struct net_client *c, const struct err *why)
     }
 }
 
-void call_drop_all(struct net_client *c)
-{
-    while (c->calls) {
-        detach(c->calls, true);
-        call_free(c->calls);
-    }
-}
-
 void net_call_cancel(struct net_call *call)
 {
     detach(call, true);

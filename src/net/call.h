@@ -56,10 +56,5 @@ struct net_client {
 nghttp2_session *call_session_new(struct net_client *c);
 /* Tells every call that the connection is over. */
 void call_end_all(struct net_client *c, const struct err *why);
-/* Frees them without a word. */
-void call_drop_all(struct net_client *c);
-
-/* Of client.c: gives the connection up; closed() follows from the loop. */
-void client_abort(struct net_client *c, const char *why);
 
 #endif

@@ -44,8 +44,8 @@ static void over(struct net_client *c)
     c->open = false;
     stop_timers(c);
     if (c->closed)
-        return;
-    if (c->why.code == ERR_NONE)
+        err_set(&c->why, ERR_CANCELLED, "the client was closed");
+    else if (c->why.code == ERR_NONE)
         err_set(&c->why, ERR_IO, "the server has closed the connection");
     c->busy = true;
     call_end_all(c, &c->why);
@@ -54,7 +54,7 @@ static void over(struct net_client *c)
     c->busy = false;
 }
 
-void client_abort(struct net_client *c, const char *why)
+void net_client_abort(struct net_client *c, const char *why)
 {
     if (c->why.code == ERR_NONE)
         err_set(&c->why, ERR_IO, "%s", why);
@@ -69,7 +69,6 @@ void net_client_close(struct net_client *c)
     c->closed = true;
     c->open = false;
     stop_timers(c);
-    call_drop_all(c);
     if (c->lookup)
         uv_cancel((uv_req_t *)c->lookup);
     if (c->stream)
@@ -100,9 +99,7 @@ static void on_found(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     c->lookup = NULL;
     free(req);
     c->addresses = c->next_address = found;
-    if (c->closed || c->over)
-        release(c);
-    else if (status < 0)
+    if (status < 0 || c->closed)
         fail_lookup(c, status);
     else
         try_next(c);
@@ -138,7 +135,7 @@ static void connect_late(void *ctx)
     if (c->lookup)
         uv_cancel((uv_req_t *)c->lookup);
     else
-        client_abort(c, "");
+        net_client_abort(c, "");
 }
 
 /* A sign of life is asked for only while there is something to wait for: servers take
@@ -147,7 +144,7 @@ static void on_beat(void *ctx)
 {
     struct net_client *c = ctx;
     if (c->pinged && !c->heard) {
-        client_abort(c, "the server does not answer");
+        net_client_abort(c, "the server does not answer");
         return;
     }
     c->pinged = !c->heard && c->calls;
@@ -168,7 +165,7 @@ static void on_opened(void *ctx)
     net_timer_stop(c->connecting);
     c->connecting = NULL;
     if (c->tls && !tls_chose_h2(&c->stream->tls)) {
-        client_abort(c, "the server does not speak HTTP/2");
+        net_client_abort(c, "the server does not speak HTTP/2");
         return;
     }
     c->open = true;
@@ -186,7 +183,7 @@ static void on_data(void *ctx, struct str bytes)
     c->heard = true;
     ssize_t n = nghttp2_session_mem_recv(c->session, (const uint8_t *)bytes.p, bytes.n);
     if (n < 0)
-        client_abort(c, n == NGHTTP2_ERR_FLOODED ? "the server floods the connection"
+        net_client_abort(c, n == NGHTTP2_ERR_FLOODED ? "the server floods the connection"
                                                  : "what comes is not HTTP/2");
     else
         stream_wake(c->stream);
@@ -194,7 +191,7 @@ static void on_data(void *ctx, struct str bytes)
 
 static void on_ended(void *ctx)
 {
-    client_abort(ctx, "the server has closed the connection");
+    net_client_abort(ctx, "the server has closed the connection");
 }
 
 static void on_pump(void *ctx)
@@ -206,10 +203,10 @@ static void on_pump(void *ctx)
            (n = nghttp2_session_mem_send(c->session, &p)) > 0)
         stream_write(c->stream, (struct str){(const char *)p, (size_t)n});
     if (n < 0)
-        client_abort(c, nghttp2_strerror((int)n));
+        net_client_abort(c, nghttp2_strerror((int)n));
     else if (!nghttp2_session_want_write(c->session) &&
              !nghttp2_session_want_read(c->session))
-        client_abort(c, "the server has left"); /* it has said so, and no call runs */
+        net_client_abort(c, "the server has left"); /* it has said so, and no call runs */
 }
 
 static void on_closed(void *ctx)

@@ -41,8 +41,10 @@ struct net_client_ops {
 struct net_client *net_client_new(struct net_loop *l, const struct net_client_opts *opts,
                                   const struct net_client_ops *ops, void *ctx,
                                   struct err *e);
-/* Drops the calls: no callback follows, of theirs or of the client's. */
+/* Calls that are left are told from the loop (ERR_CANCELLED); closed() is not called. */
 void net_client_close(struct net_client *c);
+/* Gives the connection up: calls are told, closed() follows, both from the loop. */
+void net_client_abort(struct net_client *c, const char *why);
 bool net_client_is_open(const struct net_client *c);
 
 /* ---- calls ---- */
@@ -62,7 +64,7 @@ struct net_call_ops {
                  bool last);
     void (*data)(void *ctx, struct str bytes);
     /* ERR_IO: reset, or the connection broke; ERR_TIMEOUT; ERR_LIMIT: headers above 64
-     * KiB. The call is gone afterwards. */
+     * KiB; ERR_CANCELLED: by net_client_close. The call is gone afterwards. */
     void (*done)(void *ctx, const struct net_call_end *end);
 };
 

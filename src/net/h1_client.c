@@ -262,13 +262,21 @@ static bool is_clean(struct str s, bool spaces)
     return spaces || s.n > 0;
 }
 
+static bool is_name(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (strchr("\"(),/:;<=>?@[\\]{}", s.p[i]))
+            return false;
+    return is_clean(s, false);
+}
+
 static bool is_sendable(const struct net_h1_request *r)
 {
     for (uint32_t i = 0; i < r->nheaders; i++)
-        if (!is_clean(r->headers[i].name, false) || !is_clean(r->headers[i].value, true))
+        if (!is_name(r->headers[i].name) || !is_clean(r->headers[i].value, true))
             return false;
-    return is_clean(r->method, false) && is_clean(r->target, false) &&
-           is_clean(r->host, false) && is_clean(r->upgrade, true);
+    return is_name(r->method) && is_clean(r->target, false) && is_clean(r->host, false) &&
+           is_clean(r->upgrade, true);
 }
 
 static bool sends_length(const struct net_h1_request *r)
