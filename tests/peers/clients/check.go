@@ -76,7 +76,20 @@ func (t *T) Wait(limit time.Duration, what string, done func() (bool, string)) {
 	}
 }
 
+// A suite is checks that share a server.
+type suite struct {
+	name   string
+	checks func() []check
+	flags  []string           // of the server
+	begin  func(*env) error   // after the server's start; a skip is not an error
+	end    func(*env) outcome // before the server's end
+}
+
 type outcome struct{ passed, failed, skipped int }
+
+func (o *outcome) add(x outcome) {
+	o.passed, o.failed, o.skipped = o.passed+x.passed, o.failed+x.failed, o.skipped+x.skipped
+}
 
 func (o *outcome) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", o.passed, o.failed, o.skipped)
@@ -109,6 +122,7 @@ func runChecks(e *env, checks []check, pattern string) outcome {
 }
 
 func (f failure) String() string { return f.text }
+func (s skip) Error() string     { return s.text }
 
 func runCheck(e *env, c check, number int) (result any) {
 	limit := c.limit

@@ -27,26 +27,27 @@ const protobuf = "application/vnd.kubernetes.protobuf"
 
 // env is a server of dray's in a folder of its own, and who asks it.
 type env struct {
-	dray   string // the program
-	dir    string // its data
+	*options
+	dir    string // of data and logs
 	flags  []string
 	listen string
 	config *rest.Config
 	server *exec.Cmd
 	ended  chan error // the server's
 	output *os.File
+
+	programs []*program
+	hollow   *hollowKubelet
 }
 
-// newEnv starts the server. With external not empty it is somebody else's: a kubeconfig
-// that names it.
-func newEnv(dray, dir, external string, flags ...string) (*env, error) {
-	e := &env{dray: dray, dir: dir, flags: flags, listen: "127.0.0.1:0"}
-	if external != "" {
-		var err error
-		e.config, err = clientcmd.BuildConfigFromFlags("", external)
+// newEnv starts the server, or takes the external one.
+func newEnv(opts *options, dir string, flags ...string) (*env, error) {
+	e := &env{options: opts, dir: dir, flags: flags, listen: "127.0.0.1:0"}
+	var err error
+	if opts.external != "" {
+		e.config, err = clientcmd.BuildConfigFromFlags("", opts.external)
 		return e, e.unlimited(err)
 	}
-	var err error
 	if e.output, err = os.Create(filepath.Join(dir, "apiserver.log")); err != nil {
 		return nil, err
 	}
@@ -64,7 +65,21 @@ func (e *env) unlimited(err error) error {
 	return err
 }
 
-func (e *env) kubeconfig() string { return filepath.Join(e.dir, "data", "admin.kubeconfig") }
+func (e *env) kubeconfig() string {
+	if e.external != "" {
+		return e.external
+	}
+	return filepath.Join(e.dir, "data", "admin.kubeconfig")
+}
+
+// authority is a file of the certificates that clients trust.
+func (e *env) authority() (string, error) {
+	if err := rest.LoadTLSFiles(e.config); err != nil {
+		return "", err
+	}
+	name := filepath.Join(e.dir, "authority.crt")
+	return name, os.WriteFile(name, e.config.CAData, 0o600)
+}
 
 // start returns when the server has said that it is ready. A later start takes the port
 // of the first.
@@ -144,7 +159,11 @@ func (e *env) makeNamespace(t *T) {
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("no namespace: %v", err)
 	}
-	// No namespace controller empties it here.
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	_, err = e.client("application/json").CoreV1().ServiceAccounts(t.NS).Create(t, account, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatalf("no account: %v", err)
+	}
 	t.After(func() { namespaces.Delete(context.Background(), t.NS, metav1.DeleteOptions{}) })
 }
 

@@ -245,3 +245,9 @@ func apiVersionAndKind(o runtime.Object) string {
 	}
 	return "apiVersion: " + gvk.GroupVersion().String() + "\nkind: " + gvk.Kind
 }
+
+func makeUntyped(t *T, k kind, name string) {
+	c := scoped(dynamic.NewForConfigOrDie(t.Env.speaking("application/json")).Resource(k.resource), k.namespaced, t.NS)
+	_, err := c.Create(t, k.untyped(name).(*unstructured.Unstructured), metav1.CreateOptions{})
+	t.OK(err, "create %s", k.resource.Resource)
+}

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,25 +16,29 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Suites of checks, in the order in which they run.
-var suites = []struct {
-	name   string
-	checks func() []check
-}{
-	{"crud", crudChecks},
+var suites = []suite{
+	{name: "crud", checks: crudChecks},
+	{name: "cluster", checks: clusterChecks, begin: clusterBegin, end: clusterEnd},
+}
+
+type options struct {
+	dray, bin, external, pattern string
+	keep                         bool
 }
 
 func main() {
-	dray := flag.String("dray", "build/dray", "the program")
-	pattern := flag.String("run", "", "only checks whose names begin so or match")
-	external := flag.String("kubeconfig", "", "ask this server instead of starting one")
-	keep := flag.Bool("keep", false, "leave the server's folder behind")
+	var opts options
+	flag.StringVar(&opts.dray, "dray", "build/dray", "the program")
+	flag.StringVar(&opts.bin, "bin", "", "folder of Kubernetes' own programs")
+	flag.StringVar(&opts.pattern, "run", "", "only checks whose names begin so or match")
+	flag.StringVar(&opts.external, "kubeconfig", "", "ask this server instead of starting one")
+	flag.BoolVar(&opts.keep, "keep", false, "leave the folder of servers and logs behind")
 	verbose := flag.Bool("v", false, "show what the client library logs")
 	flag.Parse()
 	if !*verbose {
 		klog.SetLogger(klog.Logger{})
 	}
-	o, err := run(*dray, *external, *pattern, *keep, flag.Args())
+	o, err := runSuites(&opts, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)
 		o.failed++
@@ -44,12 +49,12 @@ func main() {
 	}
 }
 
-func run(dray, external, pattern string, keep bool, names []string) (o outcome, err error) {
+func runSuites(opts *options, names []string) (o outcome, err error) {
 	dir, err := os.MkdirTemp("", "dray-peers-")
 	if err != nil {
 		return o, err
 	}
-	if keep {
+	if opts.keep {
 		fmt.Println("# in", dir)
 	} else {
 		defer os.RemoveAll(dir)
@@ -62,16 +67,41 @@ func run(dray, external, pattern string, keep bool, names []string) (o outcome, 
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return o, err
 		}
-		e, err := newEnv(dray, sub, external)
+		one, err := runSuite(opts, s, sub)
+		o.add(one)
 		if err != nil {
-			return o, err
+			return o, fmt.Errorf("%s: %w", s.name, err)
 		}
-		one := runChecks(e, s.checks(), pattern)
-		if err := e.stop(syscall.SIGTERM); err != nil {
-			fmt.Println("not ok - the server ends\n#", err)
-			one.failed++
+	}
+	return o, nil
+}
+
+func runSuite(opts *options, s suite, dir string) (o outcome, err error) {
+	e, err := newEnv(opts, dir, s.flags...)
+	if err != nil {
+		return o, err
+	}
+	if s.begin != nil {
+		err = s.begin(e)
+	}
+	var why skip
+	switch {
+	case errors.As(err, &why):
+		fmt.Printf("ok - %s # SKIP %s\n", s.name, why.text)
+		o.skipped += len(s.checks())
+	case err != nil:
+		fmt.Printf("not ok - %s begins\n# %v\n", s.name, err)
+		o.failed++
+	default:
+		o.add(runChecks(e, s.checks(), opts.pattern))
+		if s.end != nil {
+			o.add(s.end(e))
 		}
-		o.passed, o.failed, o.skipped = o.passed+one.passed, o.failed+one.failed, o.skipped+one.skipped
+	}
+	e.stopAll()
+	if err := e.stop(syscall.SIGTERM); err != nil {
+		fmt.Printf("not ok - %s: the server ends\n# %v\n", s.name, err)
+		o.failed++
 	}
 	return o, nil
 }

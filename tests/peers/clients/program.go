@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// A program of Kubernetes' that runs beside the server, logging to a file.
+type program struct {
+	name  string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed
+	log   string
+}
+
+// runProgram starts bin/name. Its suite is skipped when it is not there.
+func (e *env) runProgram(name string, args ...string) (*program, error) {
+	path := filepath.Join(e.bin, name)
+	if _, err := os.Stat(path); e.bin == "" || err != nil {
+		return nil, skip{"no " + name + " here"}
+	}
+	p := &program{name: name, ended: make(chan struct{}), log: filepath.Join(e.dir, name+".log")}
+	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	p.cmd = exec.Command(path, args...)
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = e.dir, out, out
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		p.cmd.Wait()
+		close(p.ended)
+	}()
+	e.programs = append(e.programs, p)
+	return p, nil
+}
+
+func (p *program) running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+func (p *program) stop() {
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(10 * time.Second):
+		p.cmd.Process.Kill()
+		<-p.ended
+	}
+}
+
+func (e *env) stopAll() {
+	for i := len(e.programs) - 1; i >= 0; i-- {
+		e.programs[i].stop()
+	}
+	e.programs = nil
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
+}
+
+// complaints are the errors in the program's log, and warnings of watches, that no
+// pattern tolerates: each text once, with its number.
+func (p *program) complaints(tolerated []*regexp.Regexp) ([]string, error) {
+	f, err := os.Open(p.log)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var order []string
+	seen := map[string]int{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+next:
+	for lines.Scan() {
+		m := logLine.FindStringSubmatch(lines.Text())
+		panicked := panicLine.MatchString(lines.Text())
+		if !panicked && (m == nil || m[1] == "I" || m[1] == "W" && !watchFailure.MatchString(m[2])) {
+			continue
+		}
+		text := lines.Text()
+		if !panicked {
+			text = m[2]
+		}
+		for _, t := range tolerated {
+			if t.MatchString(text) {
+				continue next
+			}
+		}
+		if seen[text]++; seen[text] == 1 {
+			order = append(order, text)
+		}
+	}
+	for i, text := range order {
+		order[i] = fmt.Sprintf("%s (%d times)", text, seen[text])
+	}
+	return order, lines.Err()
+}
+
+var (
+	logLine      = regexp.MustCompile(`^([IWEF])\d{4} [\d:.]+ +\d+ (.*)`)
+	watchFailure = regexp.MustCompile(`(?i)failed to (watch|list)|unable to|reflector`)
+	panicLine    = regexp.MustCompile(`^panic:|observed a panic`)
+)
