@@ -53,6 +53,14 @@ static void taint_node(const struct api_admit *p, struct doc *object, const char
 
 enum { OUTAGE_SECONDS = 300 };
 
+static const char NOT_READY[] = "node.kubernetes.io/not-ready";
+static const char UNREACHABLE[] = "node.kubernetes.io/unreachable";
+
+static int64_t outage_seconds(const struct api_admit *p, const char *key)
+{
+    return p->outage_seconds ? p->outage_seconds[key == UNREACHABLE] : OUTAGE_SECONDS;
+}
+
 /* Whether a toleration says something of NoExecute taints of that key. */
 static bool speaks_of(const struct doc *toleration, const char *key)
 {
@@ -71,7 +79,7 @@ static void tolerate(const struct api_admit *p, struct doc *object, const char *
     set_text(p, &one, "key", key);
     set_text(p, &one, "operator", "Exists");
     set_text(p, &one, "effect", "NoExecute");
-    doc_set(p->a, &one, "tolerationSeconds", doc_make_int(p->a, OUTAGE_SECONDS));
+    doc_set(p->a, &one, "tolerationSeconds", doc_make_int(p->a, outage_seconds(p, key)));
     doc_append(p->a, made(p, spec, "tolerations", doc_make_list()), one);
 }
 
@@ -79,31 +87,50 @@ static void prioritize(const struct api_admit *p, struct doc *object, const char
 {
     struct doc *spec = made(p, object, "spec", doc_make_map());
     doc_set(p->a, spec, "priority", doc_make_int(p->a, p->priority));
-    if (*policy && !api_edit_get(spec, policy))
+    if (*policy && p->preemption && !api_edit_get(spec, policy))
         set_text(p, spec, policy, p->preemption);
 }
 
 static const struct {
+    const char *plugin;
     const char *group, *resource;
     admit_fn *fn;
     const char *argument;
 } ROWS[] = {
-    {"", "nodes", taint_node, "node.kubernetes.io/not-ready"},
-    {"", "persistentvolumeclaims", finalizer, "kubernetes.io/pvc-protection"},
-    {"", "persistentvolumes", finalizer, "kubernetes.io/pv-protection"},
-    {"", "pods", prioritize, "preemptionPolicy"},
-    {"", "pods", tolerate, "node.kubernetes.io/not-ready"},
-    {"", "pods", tolerate, "node.kubernetes.io/unreachable"},
-    {"scheduling.k8s.io", "podgroups", finalizer,
+    {"TaintNodesByCondition", "", "nodes", taint_node, NOT_READY},
+    {"Priority", "", "pods", prioritize, "preemptionPolicy"},
+    {"Priority", "scheduling.k8s.io", "podgroups", prioritize, ""},
+    {"DefaultTolerationSeconds", "", "pods", tolerate, NOT_READY},
+    {"DefaultTolerationSeconds", "", "pods", tolerate, UNREACHABLE},
+    {"StorageObjectInUseProtection", "", "persistentvolumeclaims", finalizer,
+     "kubernetes.io/pvc-protection"},
+    {"StorageObjectInUseProtection", "", "persistentvolumes", finalizer,
+     "kubernetes.io/pv-protection"},
+    {"StorageObjectInUseProtection", "storage.k8s.io", "volumeattributesclasses",
+     finalizer, "kubernetes.io/vac-protection"},
+    {"PodGroupProtection", "scheduling.k8s.io", "podgroups", finalizer,
      "scheduling.k8s.io/podgroup-protection"},
-    {"scheduling.k8s.io", "podgroups", prioritize, ""},
 };
+
+/* plugin NULL: all. */
+static void run(const struct api_admit *p, const char *plugin,
+                const struct api_kind *kind, struct doc *object)
+{
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        if (strcmp(ROWS[i].group, kind->group) == 0 &&
+            strcmp(ROWS[i].resource, kind->resource) == 0 &&
+            (!plugin || strcmp(ROWS[i].plugin, plugin) == 0))
+            ROWS[i].fn(p, object, ROWS[i].argument);
+}
+
+void api_admit(const struct api_admit *p, const char *plugin, const struct api_kind *kind,
+               struct doc *object)
+{
+    run(p, plugin, kind, object);
+}
 
 void api_admit_create(const struct api_admit *p, const struct api_kind *kind,
                       struct doc *object)
 {
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (strcmp(ROWS[i].group, kind->group) == 0 &&
-            strcmp(ROWS[i].resource, kind->resource) == 0)
-            ROWS[i].fn(p, object, ROWS[i].argument);
+    run(p, NULL, kind, object);
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dray apiserver: the Kubernetes API from a folder. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "server/server.h"
 
 static const char USAGE[] =
-    "usage: dray apiserver --data DIR [--listen ADDRESS:PORT]\n"
-    "                      [--feature-gates NAME=BOOL,...]\n"
+    "usage: dray apiserver --data DIR [OPTION]...\n"
     "\n"
     "Serves the Kubernetes API over TLS from DIR, which is made when it is not there.\n"
     "DIR/admin.kubeconfig is all that kubectl needs:\n"
@@ -18,75 +17,73 @@ static const char USAGE[] =
     "  dray apiserver --data /var/lib/dray --listen 127.0.0.1:6443 &\n"
     "  kubectl --kubeconfig /var/lib/dray/admin.kubeconfig get namespaces\n"
     "\n"
-    "  --data DIR              objects, certificates, kubeconfig\n"
-    "  --listen ADDRESS:PORT   127.0.0.1:6443 when not given; port 0: any that is free\n"
-    "  --feature-gates LIST    gates of dynamic resource allocation\n"
-    "\n"
-    "It prints one line when it is ready, and ends on SIGTERM. Only certificates of the\n"
-    "group system:masters that DIR/ca.crt has signed are let in.\n";
+    "Options that kube-apiserver has too mean here what they mean there.\n"
+    "\n";
 
-enum { OPT_DATA = 1, OPT_LISTEN, OPT_GATES, OPT_HELP };
-static const struct option OPTIONS[] = {
-    {"data", required_argument, NULL, OPT_DATA},
-    {"listen", required_argument, NULL, OPT_LISTEN},
-    {"feature-gates", required_argument, NULL, OPT_GATES},
-    {"help", no_argument, NULL, OPT_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static bool refuse(const char *what, struct str s)
-{
-    fprintf(stderr, "dray apiserver: %s \"%.*s\"\n", what, STR_ARG(s));
-    return false;
-}
+static const char AFTER[] =
+    "\nIt prints one line when it is ready, and ends on SIGTERM.\n";
 
 /* "NAME=true" */
-static bool set_gate(struct str pair, struct api_gates *g)
+static bool set_gate(struct str pair, struct api_gates *g, struct err *e)
 {
     size_t eq = str_find_byte(pair, '=', 0);
     struct str name = str_sub(pair, 0, eq), value = str_sub(pair, eq + 1, SIZE_MAX);
     bool on = str_is(value, "true");
     if (eq == SIZE_MAX || (!on && !str_is(value, "false")))
-        return refuse("a gate is NAME=true or NAME=false, not", pair);
+        return err_set(e, ERR_INVALID, "a gate is NAME=true or NAME=false, not \"%.*s\"",
+                       STR_ARG(pair));
     enum api_gate gate = api_gate_find(name);
     if (gate == API_GATE_COUNT)
-        return refuse("there is no gate", name);
+        return err_set(e, ERR_INVALID, "there is no gate \"%.*s\"", STR_ARG(name));
     if (api_gate_locked(gate) && on != api_gate(g, gate))
-        return refuse("this gate is locked:", name);
+        return err_set(e, ERR_INVALID, "this gate is locked: \"%.*s\"", STR_ARG(name));
     api_gate_set(g, gate, on);
     return true;
 }
 
-static bool set_gates(const char *list, struct api_gates *g)
+static bool set_gates(void *into, const char *list, struct err *e)
 {
+    struct server_opts *o = into;
     struct str s = str_from(list);
     for (size_t at = 0; at < s.n;) {
         size_t end = str_find_byte(s, ',', at);
-        if (!set_gate(str_sub(s, at, end), g))
+        if (!set_gate(str_sub(s, at, end), &o->gates, e))
             return false;
         at = end == SIZE_MAX ? s.n : end + 1;
     }
     return true;
 }
 
-/* EXIT_OK: go on; *help: nothing more to do. */
-static int read_args(int argc, char **argv, struct server_opts *o, bool *help)
+#define AT(member) offsetof(struct server_opts, member)
+/* clang-format off */
+static const struct option_row ROWS[] = {
+    {NULL, NULL, 0, 0, "Serving"},
+    {"data", "DIR", OPTION_TEXT, AT(dir), "objects, certificates, kubeconfig"},
+    {"listen", "ADDRESS:PORT", OPTION_TEXT, AT(listen),
+     "where to listen (127.0.0.1:6443); port 0: any that is free"},
+
+    {NULL, NULL, 0, 0, "API"},
+    {"feature-gates", "NAME=BOOL,...", OPTION_CALL, 0, "gates of Kubernetes", set_gates},
+
+    {NULL, NULL, 0, 0, "Admission"},
+    {"enable-admission-plugins", "NAME,...", OPTION_LIST, AT(enable_admission),
+     "plugins to have on beside those that are on by default"},
+    {"disable-admission-plugins", "NAME,...", OPTION_LIST, AT(disable_admission),
+     "plugins to have off"},
+    {"default-not-ready-toleration-seconds", "N", OPTION_COUNT, AT(not_ready_seconds),
+     "how long a pod stays on a node that is not ready, if it does not say (300)"},
+    {"default-unreachable-toleration-seconds", "N", OPTION_COUNT, AT(unreachable_seconds),
+     "the same of a node that nobody hears of (300)"},
+};
+/* clang-format on */
+#undef AT
+static const struct option_table TABLE = {ROWS, sizeof ROWS / sizeof *ROWS};
+
+static void print_help(FILE *out)
 {
-    int opt;
-    while ((opt = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
-        if (opt == OPT_DATA)
-            o->dir = optarg;
-        else if (opt == OPT_LISTEN)
-            o->listen = optarg;
-        else if (opt == OPT_HELP)
-            *help = true;
-        else if (opt != OPT_GATES || !set_gates(optarg, &o->gates))
-            return EXIT_INPUT;
-    }
-    if (*help || (o->dir && optind == argc))
-        return EXIT_OK;
-    fputs(USAGE, stderr);
-    return EXIT_INPUT;
+    fputs(USAGE, out);
+    options_print(&TABLE, out);
+    fputs(AFTER, out);
 }
 
 /* ---- running ---- */
@@ -140,16 +137,29 @@ static int run(const struct server_opts *o)
     return EXIT_OK;
 }
 
-int cmd_apiserver(int argc, char **argv)
+static int read_and_run(int argc, char **argv, struct arena *a)
 {
-    struct server_opts o = {.listen = "127.0.0.1:6443", .gates = api_gates_default};
+    struct server_opts o = SERVER_OPTS_INIT;
+    struct err e = ERR_INIT;
     bool help = false;
-    int code = read_args(argc, argv, &o, &help);
-    if (code != EXIT_OK)
-        return code;
+    if (!options_read(&TABLE, argc, argv, a, &o, &help, &e))
+        return fail(&e);
     if (help) {
-        fputs(USAGE, stdout);
+        print_help(stdout);
         return EXIT_OK;
     }
-    return run(&o);
+    if (o.dir)
+        return run(&o);
+    fputs("dray apiserver: --data DIR is missing; \"dray apiserver --help\" has all "
+          "options\n",
+          stderr);
+    return EXIT_INPUT;
+}
+
+int cmd_apiserver(int argc, char **argv)
+{
+    struct arena a = {0};
+    int code = read_and_run(argc, argv, &a);
+    arena_fini(&a);
+    return code;
 }

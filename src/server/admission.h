@@ -30,13 +30,14 @@ typedef bool admission_fn(struct admission *a);
 struct admission_plugin {
     const char *name;
     bool by_default;
-    unsigned verbs;         /* admit_verb */
+    unsigned verbs;         /* admit_verb; 0: upstream has it, it is not here */
     admission_fn *mutate;   /* NULL: does not */
     admission_fn *validate; /* NULL: does not */
 };
 
 /* The plugins that are on: those by default, with the lists' changes ("A,B"; NULL:
- * none). Errors: a name that is no plugin's, or in both lists. */
+ * none). Errors: a name that is no plugin's, in both lists, or to be enabled and not
+ * here; what is not here may be disabled. */
 bool admission_configure(struct server *s, const char *enable, const char *disable,
                          struct err *e);
 bool admission_mutate(struct admission *a);

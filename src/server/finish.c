@@ -180,18 +180,6 @@ static void keep_meta(struct request *r, const struct doc *live, struct doc *d)
     }
 }
 
-/* Admission filled these in once; whoever leaves them out means them. */
-static void keep_priority(struct request *r, const struct doc *live, struct doc *d)
-{
-    static const char *const KEPT[] = {"priority", "preemptionPolicy"};
-    const struct doc *from = doc_get(live, "spec"), *to = doc_get(d, "spec");
-    if (strcmp(r->res->main->resource, "pods") != 0 || !to || to->type != DOC_MAP)
-        return;
-    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
-        if (!doc_get(to, KEPT[i]) && doc_get(from, KEPT[i]))
-            doc_set(r->a, (struct doc *)to, KEPT[i], *doc_get(from, KEPT[i]));
-}
-
 static uint32_t count_at(const struct doc *d, const char *path)
 {
     const struct doc *list = doc_path(d, path);
@@ -221,7 +209,6 @@ bool write_finish_update(struct write *w, struct doc *d)
         !identity_revision(w, &live, d) || !identity_finalizers(w, &live, d))
         return false;
     keep_meta(r, &live, d);
-    keep_priority(r, &live, d);
     if (!w->owned)
         track(r, &seen, d);
     to_hub(r, d);

@@ -21,7 +21,7 @@ struct str write_new_uid(struct arena *a)
                         b[11], b[12], b[13], b[14], b[15]);
 }
 
-static struct str generate_name(struct str base, struct arena *a)
+struct str write_generate_name(struct str base, struct arena *a)
 {
     static const char LETTERS[] = "bcdfghjklmnpqrstvwxz2456789";
     unsigned char random[SUFFIX];
@@ -55,7 +55,7 @@ bool identity_name(struct write *w, struct doc *d)
     struct str base = meta_text(d, "generateName");
     w->name = r->route.name.p ? r->route.name : meta_text(d, "name");
     if (w->name.n == 0 && base.n)
-        w->name = generate_name(base, r->a);
+        w->name = write_generate_name(base, r->a);
     if (w->name.n) {
         write_set_meta(r, d, "name", w->name);
         return true;

@@ -63,6 +63,9 @@ const struct resource *kinds_find(const struct server *s, struct str group,
                                   struct str version, struct str resource);
 /* The resource whose objects are kept below a key; NULL: none. */
 const struct resource *kinds_of_key(const struct server *s, struct str key);
+/* A kind in the version that is stored; NULL: there is none. group "" for the core. */
+const struct resource *kinds_stored(const struct server *s, const char *group,
+                                    const char *resource);
 /* What the client of an old version is told; STR_NONE: nothing. */
 struct str kinds_deprecation(const struct resource *res, struct arena *a);
 bool kinds_has_verb(const struct api_kind *k, const char *verb);
@@ -99,6 +102,7 @@ struct server {
     struct store *store;
     struct cache *cache;
     struct dir dir;
+    struct server_opts opts;
     struct api_gates gates;
     const char *url;
     struct resource *resources;
@@ -130,6 +134,7 @@ struct failure {
     struct str name, group, kind, uid;
     struct doc causes; /* a list */
     unsigned retry_seconds;
+    bool passing; /* it may be otherwise in a moment: the write is worth another try */
 };
 
 struct user;
@@ -243,10 +248,5 @@ bool request_revision(struct request *r, uint64_t *out);
 
 /* The namespaces that are always there; waits until they are. */
 bool namespaces_make(struct server *s, struct str now, struct err *e);
-/* Whether something of that name may be made in the request's namespace (admission
- * NamespaceLifecycle). */
-bool namespaces_admit(struct request *r, struct str name);
-/* The same of a deletion: some namespaces stay. */
-bool namespaces_admit_delete(struct request *r, struct str name);
 
 #endif

@@ -280,6 +280,15 @@ const struct resource *kinds_of_key(const struct server *s, struct str key)
     return e ? e->value.ptr : NULL;
 }
 
+const struct resource *kinds_stored(const struct server *s, const char *group,
+                                    const char *resource)
+{
+    char key[200];
+    int n = snprintf(key, sizeof key, "%s/%s", *group ? group : "core", resource);
+    struct strmap_entry *e = strmap_find(&s->by_key, (struct str){key, (size_t)n});
+    return e ? e->value.ptr : NULL;
+}
+
 bool kinds_version_served(const struct server *s, struct str group, struct str version)
 {
     for (uint32_t i = 0; i < s->nresources; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The namespaces that every cluster has, and the admission that guards their life. */
+/* The namespaces that every cluster has. */
 #include "api/canonical.h"
 #include "api/defaults.h"
 #include "api/prepare.h"
@@ -73,52 +73,4 @@ bool namespaces_make(struct server *s, struct str now, struct err *e)
         net_loop_run_once(s->loop, true);
     arena_fini(&a);
     return !m.failed;
-}
-
-/* ---- admission ---- */
-
-static struct cache_object *find(struct request *r, struct str name)
-{
-    return cache_get(r->s->cache, object_key(namespaces_of(r->s), STR(""), name, r->a));
-}
-
-bool namespaces_admit(struct request *r, struct str name)
-{
-    struct str ns = r->route.namespace;
-    if (!ns.p)
-        return true;
-    struct cache_object *o = find(r, ns);
-    if (!o) {
-        fail(r, 404, "NotFound", "namespaces \"%.*s\" not found", STR_ARG(ns));
-        r->failure.has_details = true;
-        r->failure.name = ns;
-        r->failure.kind = STR("namespaces");
-        return false;
-    }
-    struct str phase = cache_pair_find(o->fields, o->nfields, STR("status.phase"));
-    if (!str_is(phase, "Terminating"))
-        return true;
-    fail_object(r, 403, "Forbidden", name,
-                "%.*s \"%.*s\" is forbidden: unable to create new content in namespace "
-                "%.*s because it is being terminated",
-                STR_ARG(qualified(r->a, str_from(r->res->main->resource),
-                                  str_from(r->res->main->group))),
-                STR_ARG(name), STR_ARG(ns));
-    fail_cause(r, "NamespaceTerminating",
-               arena_printf(r->a, "namespace %.*s is being terminated", STR_ARG(ns)),
-               STR("metadata.namespace"));
-    return false;
-}
-
-bool namespaces_admit_delete(struct request *r, struct str name)
-{
-    if (r->res->main != namespaces_of(r->s)->main)
-        return true;
-    for (int i = 0; i < NALWAYS - 1; i++)
-        if (str_is(name, ALWAYS[i]))
-            return fail_object(r, 403, "Forbidden", name,
-                               "namespaces \"%.*s\" is forbidden: this namespace may "
-                               "not be deleted",
-                               STR_ARG(name));
-    return true;
 }

@@ -269,6 +269,7 @@ struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
 {
     struct server *s = mem_zalloc(sizeof *s);
     s->loop = loop;
+    s->opts = *opts;
     s->gates = opts->gates;
     s->dir.lock = -1;
     if (start(s, opts, e))

@@ -17,13 +17,20 @@
 
 struct server;
 
+/* Options of kube-apiserver keep its names (docs/man/dray-apiserver.1). */
 struct server_opts {
     const char *dir;    /* made when it is not there; its parent must be */
     const char *listen; /* "127.0.0.1:6443"; port 0: any */
     struct api_gates gates;
     /* Names of plugins, "A,B"; NULL: none (admission.h). */
     const char *enable_admission, *disable_admission;
+    uint32_t not_ready_seconds, unreachable_seconds; /* DefaultTolerationSeconds */
 };
+#define SERVER_OPTS_INIT                                                                 \
+    {                                                                                    \
+        .listen = "127.0.0.1:6443", .gates = api_gates_default,                          \
+        .not_ready_seconds = 300, .unreachable_seconds = 300                             \
+    }
 
 /* Opens the folder and listens. Errors: the folder is another server's, unusable, or the
  * address is taken. */

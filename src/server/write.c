@@ -7,6 +7,8 @@
 enum {
     MAX_TRIES = 5, /* as upstream retries a patch */
     MAX_NAMES = 8, /* of generateName */
+    MAX_WAITS = 10,
+    WAIT_MS = 150,
 };
 
 /* ---- into the store ---- */
@@ -161,12 +163,28 @@ bool write_load(struct write *w)
 
 /* ---- verbs ---- */
 
+static void create_now(void *ctx)
+{
+    struct write *w = ctx;
+    w->again(w);
+}
+
+/* What is missing may be on its way. */
+static bool waits(struct write *w)
+{
+    if (!w->r->failure.passing || w->waits == MAX_WAITS)
+        return false;
+    w->waits++;
+    net_timer_start(w->r->s->loop, WAIT_MS, 0, create_now, w);
+    return true;
+}
+
 static void create(struct write *w)
 {
     struct doc d = doc_dup(w->r->a, &w->body);
     if (write_finish_create(w, &d))
         write_commit(w);
-    else
+    else if (!waits(w))
         write_fail(w);
 }
 

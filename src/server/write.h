@@ -7,7 +7,6 @@
 #ifndef DRAY_SERVER_WRITE_H
 #define DRAY_SERVER_WRITE_H
 
-#include "api/admit.h"
 #include "api/validate.h"
 #include "server/inner.h"
 
@@ -28,11 +27,14 @@ struct write {
     struct doc object; /* in the hub version, as it will be (or was, of a drop) */
     void (*again)(struct write *w);
     unsigned tries;
+    unsigned waits; /* for what failure.passing says may change */
     void (*then)(struct write *w, bool ok); /* instead of an answer */
     void *ctx;
 };
 
 struct str write_new_uid(struct arena *a);
+/* base and five characters that no other has; base is cut where it is too long. */
+struct str write_generate_name(struct str base, struct arena *a);
 
 /* Reads the body as the request's kind: defaulted and canonical, in its version. */
 bool write_read_body(struct request *r, struct doc *out);
@@ -72,10 +74,5 @@ bool identity_same(struct write *w, const struct doc *live, const struct doc *d)
 bool identity_revision(struct write *w, const struct doc *live, const struct doc *d);
 /* What is on its way out takes no new finalizers. */
 bool identity_finalizers(struct write *w, const struct doc *live, const struct doc *d);
-
-/* What admission gives a pod; other kinds: nothing of meaning. false: the pod names a
- * class that is not there. */
-bool priority_find(struct request *r, const struct doc *object, struct str name,
-                   struct api_admit *out);
 
 #endif

@@ -43,7 +43,7 @@ static struct doc made_of(const struct api_kind *kind, const struct doc *sent,
                           struct str now, struct arena *a)
 {
     struct doc object = doc_dup(a, sent);
-    struct api_admit admit = {a, 0, "PreemptLowerPriority"};
+    struct api_admit admit = {.a = a, .preemption = "PreemptLowerPriority"};
     struct api_prepare prepare = {a, now, "IPv4"};
     api_canonical(kind->type, &object, a);
     api_default(kind, &object, now, a);

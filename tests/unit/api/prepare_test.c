@@ -309,7 +309,7 @@ static void test_service_families(void **state)
 static void test_admission_is_idempotent(void **state)
 {
     struct arena a = {0};
-    struct api_admit p = {&a, 7, "Never"};
+    struct api_admit p = {.a = &a, .priority = 7, .preemption = "Never"};
     const struct api_kind *pods = kind_of("", "pods"), *nodes = kind_of("", "nodes");
     (void)state;
     struct doc pod = read_object(
