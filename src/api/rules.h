@@ -15,6 +15,7 @@ struct api_walk {
     struct arena *a;
     struct api_errors *errors;
     struct strbuf path;
+    const struct api_type *type; /* of the object */
     const struct doc *object;
     /* Context that rules on the way down leave for those below; restored on the way up.
      */
@@ -24,6 +25,7 @@ struct api_walk {
     const struct doc *request;     /* DeviceRequest at hand */
     const struct doc *alternative; /* DeviceSubRequest at hand, NULL inside exactly */
     const struct doc *device;      /* Device at hand */
+    bool declared;          /* the rule at hand is one of upstream's declarative stage */
     bool declared_only;     /* only upstream's declarative stage looks at the value */
     bool kept;              /* the declarative stage has ended, or nothing changed */
     bool apart;             /* inside a list whose items have no stored counterparts */
@@ -91,6 +93,19 @@ bool api_report_at(struct api_at *at, const char *suffix, const struct doc *valu
 bool api_report_path(struct api_walk *w, struct str path, const struct doc *value,
                      enum api_error_type type, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* The same where something else than the value is shown as the bad one: shown is what is
+ * printed, "null" or what api_shown_text makes. */
+bool api_report_shown(struct api_at *at, const char *suffix, struct str shown,
+                      enum api_error_type type, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* Texts that say nothing of their own, "" for none. */
+bool api_fail(struct api_at *at, enum api_error_type type, const char *text);
+
+/* A value as Go prints it in an error about the path; NULL: what Go has where nothing was
+ * written. */
+struct str api_shown(struct api_walk *w, struct str path, const struct doc *d);
+struct str api_shown_text(struct arena *a, struct str text); /* quoted */
 
 /* ---- reading ---- */
 

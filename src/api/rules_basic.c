@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules of general use: presence, sizes, formats, immutability. */
-#include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "api/rules.h"
@@ -71,8 +70,8 @@ API_RULE(max)
     uint32_t max = limit_of(arg);
     if (!at->value || at->value->n <= max)
         return true;
-    return api_report(at, API_ERROR_TOO_MANY, "%u: must have at most %u items",
-                      at->value->n, max);
+    return api_report(at, API_ERROR_TOO_MANY, "%u: must have at most %u item%s",
+                      at->value->n, max, max == 1 ? "" : "s");
 }
 
 /* As max, but the items are looked at all the same. */
@@ -95,12 +94,16 @@ API_RULE(each_max_bytes)
     return true;
 }
 
+/* arg is the least number and, after a bar, what is said of a smaller one. */
 API_RULE(at_least)
 {
-    int64_t v = 0, min = strtoll(arg, NULL, 10);
-    if ((!at->value || doc_int64(at->value, &v)) && v < min)
-        api_report(at, API_ERROR_INVALID, "must be greater than or equal to %s", arg);
-    return true;
+    char *text;
+    int64_t v = 0, min = strtoll(arg, &text, 10);
+    if ((at->value && !doc_int64(at->value, &v)) || v >= min)
+        return true;
+    if (*text == '|')
+        return api_fail(at, API_ERROR_INVALID, text + 1);
+    return api_report(at, API_ERROR_INVALID, "must be greater than or equal to %s", arg);
 }
 
 API_RULE(at_most)
@@ -131,16 +134,20 @@ static struct str item_key(struct arena *a, const struct doc *item, const char *
     return key;
 }
 
+/* The declarative stage shows the whole item, the other one its key if that is one text.
+ */
 static void check_unique(struct api_at *at, const char *keys, const char *below)
 {
     struct strmap seen = STRMAP_INIT;
+    bool whole = keys[0] == '\0' || strchr(keys, '|') || at->w->declared;
     for (uint32_t i = 0; at->value && i < at->value->n; i++) {
         const struct doc *item = &at->value->items[i];
         bool made;
         strmap_put(&seen, item_key(at->w->a, item, keys), &made);
         if (!made)
-            api_report_at(at, arena_printf(at->w->a, "[%u]%s", i, below).p, item,
-                          API_ERROR_DUPLICATE, "%s", "");
+            api_report_at(at, arena_printf(at->w->a, "[%u]%s", i, below).p,
+                          whole ? item : api_member(item, keys), API_ERROR_DUPLICATE,
+                          "%s", "");
     }
     strmap_release(&seen);
 }
@@ -160,13 +167,31 @@ API_RULE(unique_names)
 
 /* ---- formats ---- */
 
-bool rules_name(struct api_at *at, enum name_kind kind)
+unsigned rules_problems(struct api_walk *w, enum name_kind kind, struct str s,
+                        struct str problems[NAME_MAX_PROBLEMS])
+{
+    const struct str characters = STR(" characters");
+    unsigned n = name_check(kind, s, w->a, problems);
+    for (unsigned i = 0; i < n && w->declared; i++)
+        if (str_ends(problems[i], characters))
+            problems[i] = arena_printf(
+                w->a, "%.*s bytes", (int)(problems[i].n - characters.n), problems[i].p);
+    return n;
+}
+
+bool rules_name_at(struct api_at *at, const char *suffix, const struct doc *value,
+                   enum name_kind kind)
 {
     struct str problems[NAME_MAX_PROBLEMS];
-    unsigned n = name_check(kind, api_text(at->value), at->w->a, problems);
+    unsigned n = rules_problems(at->w, kind, api_text(value), problems);
     for (unsigned i = 0; i < n; i++)
-        api_report(at, API_ERROR_INVALID, "%.*s", STR_ARG(problems[i]));
+        api_report_at(at, suffix, value, API_ERROR_INVALID, "%.*s", STR_ARG(problems[i]));
     return n == 0;
+}
+
+bool rules_name(struct api_at *at, enum name_kind kind)
+{
+    return rules_name_at(at, "", at->value, kind);
 }
 
 const char *rules_index(struct api_at *at, uint32_t i)
@@ -222,8 +247,8 @@ API_RULE(label_keys)
 {
     struct str problems[NAME_MAX_PROBLEMS];
     for (uint32_t i = 0; at->value && i < at->value->n; i++) {
-        unsigned n = name_check(NAME_DNS1123_LABEL, doc_key(&at->value->members[i]),
-                                at->w->a, problems);
+        unsigned n = rules_problems(at->w, NAME_DNS1123_LABEL,
+                                    doc_key(&at->value->members[i]), problems);
         for (unsigned k = 0; k < n; k++)
             rules_bad_key(at, &at->value->members[i], API_ERROR_INVALID, problems[k]);
     }
@@ -250,166 +275,164 @@ static struct str lowered(struct arena *a, struct str s)
     return (struct str){p, s.n};
 }
 
-typedef void name_report_fn(void *ctx, enum api_error_type type, struct str text);
+/* Defects of names with parts: each with the part that it is about. */
+struct defects {
+    struct api_at *at; /* NULL: they are only counted */
+    unsigned n;
+};
 
-static void driver_defects(struct arena *a, struct str s, name_report_fn *report,
-                           void *ctx)
+static void defect(struct defects *d, struct str part, enum api_error_type type,
+                   struct str text)
 {
-    struct str problems[NAME_MAX_PROBLEMS];
-    if (s.n == 0) {
-        report(ctx, API_ERROR_REQUIRED, STR(""));
-        return;
-    }
-    if (utf8_count(s) > DRIVER_NAME_MAX)
-        report(ctx, API_ERROR_TOO_LONG, STR("may not be more than 63 characters"));
-    unsigned n = name_check(NAME_DNS1123_SUBDOMAIN, lowered(a, s), a, problems);
-    for (unsigned i = 0; i < n; i++)
-        report(ctx, API_ERROR_INVALID, problems[i]);
+    if (d->at)
+        api_report_shown(d->at, "", api_shown_text(d->at->w->a, part), type, "%.*s",
+                         STR_ARG(text));
+    d->n++;
 }
 
-static void report_value(void *ctx, enum api_error_type type, struct str text)
+static void name_defects(struct defects *d, struct api_walk *w, enum name_kind kind,
+                         struct str checked, struct str part, const char *prefix)
 {
-    api_report(ctx, type, "%.*s", STR_ARG(text));
+    struct str problems[NAME_MAX_PROBLEMS];
+    unsigned n = rules_problems(w, kind, checked, problems);
+    for (unsigned i = 0; i < n; i++)
+        defect(d, part, API_ERROR_INVALID,
+               arena_printf(w->a, "%s%.*s", prefix, STR_ARG(problems[i])));
+}
+
+static void driver_defects(struct defects *d, struct api_walk *w, struct str s)
+{
+    bool declared = w->declared;
+    if (s.n == 0) {
+        defect(d, s, API_ERROR_REQUIRED, STR(""));
+        return;
+    }
+    if ((declared ? utf8_count(s) : s.n) > DRIVER_NAME_MAX)
+        defect(d, s, API_ERROR_TOO_LONG,
+               arena_printf(w->a, "may not be more than %d %s", DRIVER_NAME_MAX,
+                            declared ? "characters" : "bytes"));
+    if (declared)
+        name_defects(d, w, NAME_DNS1123_SUBDOMAIN_CASELESS, s, s, "");
+    else
+        name_defects(d, w, NAME_DNS1123_SUBDOMAIN, lowered(w->a, s), s, "");
 }
 
 API_RULE(driver_name)
 {
-    size_t before = at->w->errors->list.n;
-    driver_defects(at->w->a, api_text(at->value), report_value, at);
-    return at->w->errors->list.n == before;
+    struct defects d = {.at = at};
+    driver_defects(&d, at->w, api_text(at->value));
+    return d.n == 0;
 }
 
-/* Parts between slashes are subdomains. */
-static bool pool_parts(struct api_at *at, struct str s)
+static void pool_part(struct defects *d, struct api_walk *w, struct str whole,
+                      struct str part, unsigned i)
 {
-    struct str problems[NAME_MAX_PROBLEMS];
-    bool ok = true;
-    size_t from = 0;
-    for (unsigned part = 0;; part++) {
-        size_t slash = str_find_byte(s, '/', from);
-        struct str text = str_sub(s, from, slash);
-        unsigned n = name_check(NAME_DNS1123_SUBDOMAIN, text, at->w->a, problems);
-        for (unsigned i = 0; i < n; i++)
-            api_report(at, API_ERROR_INVALID, "segment %u: %.*s", part,
-                       STR_ARG(text.n ? problems[i] : STR("must not be empty")));
-        ok = ok && n == 0;
-        if (slash == SIZE_MAX)
-            return ok;
-        from = slash + 1;
-    }
+    struct str prefix = arena_printf(w->a, "segment %u: ", i);
+    if (!w->declared)
+        name_defects(d, w, NAME_DNS1123_SUBDOMAIN, part, part, "");
+    else if (part.n)
+        name_defects(d, w, NAME_DNS1123_SUBDOMAIN, part, part, prefix.p);
+    else
+        defect(d, whole, API_ERROR_INVALID,
+               arena_printf(w->a, "%smust not be empty", prefix.p));
 }
 
-/* A pool name that may not be empty text, but whose absence is another rule's business.
- */
+/* Parts between slashes are subdomains. Absence is another rule's business. */
 API_RULE(pool_path)
 {
     struct str s = api_text(at->value);
+    struct defects d = {.at = at};
     if (s.n > POOL_NAME_MAX)
-        api_report(at, API_ERROR_TOO_LONG, "may not be more than %d bytes",
-                   POOL_NAME_MAX);
-    return pool_parts(at, s) && s.n <= POOL_NAME_MAX;
+        defect(&d, s, API_ERROR_TOO_LONG,
+               arena_printf(at->w->a, "may not be more than %d bytes", POOL_NAME_MAX));
+    for (size_t from = 0, i = 0;; i++) {
+        size_t slash = str_find_byte(s, '/', from);
+        pool_part(&d, at->w, s, str_sub(s, from, slash), (unsigned)i);
+        if (slash == SIZE_MAX)
+            return d.n == 0;
+        from = slash + 1;
+    }
 }
 
 API_RULE(pool_name)
 {
     if (is_empty(at->value))
-        return api_report(at, API_ERROR_REQUIRED, "%s", "");
+        return api_fail(at, API_ERROR_REQUIRED, "");
     return rule_pool_path(at, arg);
 }
 
-static void identifier(struct arena *a, struct str id, name_report_fn *report, void *ctx)
+static void identifier(struct defects *d, struct api_walk *w, struct str id)
 {
-    struct str problems[NAME_MAX_PROBLEMS];
     if (id.n > ID_MAX)
-        report(ctx, API_ERROR_TOO_LONG, STR("may not be more than 32 bytes"));
-    if (name_check(NAME_C_IDENTIFIER, id, a, problems))
-        report(ctx, API_ERROR_INVALID, problems[0]);
+        defect(d, id, API_ERROR_TOO_LONG, STR("may not be more than 32 bytes"));
+    name_defects(d, w, NAME_C_IDENTIFIER, id, id, "");
+}
+
+static void domain(struct defects *d, struct api_walk *w, struct str s)
+{
+    if (s.n == 0) {
+        defect(d, s, API_ERROR_INVALID,
+               w->declared ? STR("prefix must not be empty")
+                           : STR("the domain must not be empty"));
+    } else if (!w->declared) {
+        driver_defects(d, w, s);
+    } else {
+        if (s.n > DRIVER_NAME_MAX)
+            defect(d, s, API_ERROR_TOO_LONG, STR("may not be more than 63 bytes"));
+        name_defects(d, w, NAME_DNS1123_SUBDOMAIN, s, s, "prefix: ");
+    }
 }
 
 /* "id" or "domain/id". More than one slash is not checked, as upstream accepts such names
  * (spec 2.1). */
-static void qualified_name(struct arena *a, struct str s, name_report_fn *report,
-                           void *ctx)
+static void qualified_name(struct defects *d, struct api_walk *w, struct str s)
 {
     size_t slash = str_find_byte(s, '/', 0);
     if (slash == SIZE_MAX) {
-        identifier(a, s, report, ctx);
+        identifier(d, w, s);
         return;
     }
-    struct str domain = str_sub(s, 0, slash), id = str_sub(s, slash + 1, SIZE_MAX);
+    struct str id = str_sub(s, slash + 1, SIZE_MAX);
     if (str_find_byte(id, '/', 0) != SIZE_MAX)
         return;
-    if (domain.n == 0)
-        report(ctx, API_ERROR_INVALID, STR("the domain must not be empty"));
-    else
-        driver_defects(a, domain, report, ctx);
+    domain(d, w, str_sub(s, 0, slash));
     if (id.n == 0)
-        report(ctx, API_ERROR_INVALID, STR("the name must not be empty"));
+        defect(d, id, API_ERROR_INVALID,
+               w->declared ? STR("name must not be empty")
+                           : STR("the name must not be empty"));
     else
-        identifier(a, id, report, ctx);
-}
-
-struct key_report {
-    struct api_at *at;
-    const struct doc_member *m;
-};
-
-static void report_key(void *ctx, enum api_error_type type, struct str text)
-{
-    struct key_report *r = ctx;
-    rules_bad_key(r->at, r->m, type, text);
+        identifier(d, w, id);
 }
 
 API_RULE(qualified_keys)
 {
-    for (uint32_t i = 0; at->value && i < at->value->n; i++) {
-        struct key_report r = {.at = at, .m = &at->value->members[i]};
-        qualified_name(at->w->a, doc_key(r.m), report_key, &r);
-    }
+    struct defects d = {.at = at};
+    for (uint32_t i = 0; at->value && i < at->value->n; i++)
+        qualified_name(&d, at->w, doc_key(&at->value->members[i]));
     return true;
 }
 
-static bool has_upper(struct str s)
+static void full_name_defects(struct defects *d, struct api_walk *w, struct str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] >= 'A' && s.p[i] <= 'Z')
-            return true;
-    return false;
-}
-
-static void full_name_defects(struct arena *a, struct str s, name_report_fn *report,
-                              void *ctx)
-{
-    size_t slash = str_find_byte(s, '/', 0);
-    qualified_name(a, s, report, ctx);
-    if (slash == SIZE_MAX)
-        report(ctx, API_ERROR_INVALID,
+    qualified_name(d, w, s);
+    if (str_find_byte(s, '/', 0) == SIZE_MAX)
+        defect(d, s, API_ERROR_INVALID,
                STR("a fully qualified name must be a domain and a name separated by a "
                    "slash"));
-    else if (has_upper(str_sub(s, 0, slash)))
-        report(ctx, API_ERROR_INVALID, STR("the domain must be lower case"));
 }
 
 API_RULE(full_name)
 {
-    size_t before = at->w->errors->list.n;
-    full_name_defects(at->w->a, api_text(at->value), report_value, at);
-    return at->w->errors->list.n == before;
+    struct defects d = {.at = at};
+    full_name_defects(&d, at->w, api_text(at->value));
+    return d.n == 0;
 }
 
-static void count_defect(void *ctx, enum api_error_type type, struct str text)
+bool rules_full_name_valid(struct api_walk *w, struct str s)
 {
-    unsigned *n = ctx;
-    (void)type;
-    (void)text;
-    ++*n;
-}
-
-bool rules_full_name_valid(struct arena *a, struct str s)
-{
-    unsigned n = 0;
-    full_name_defects(a, s, count_defect, &n);
-    return n == 0;
+    struct defects d = {0};
+    full_name_defects(&d, w, s);
+    return d.n == 0;
 }
 
 API_RULE(uuid)
@@ -424,8 +447,7 @@ API_RULE(uuid)
     }
     if (!ok)
         api_report(at, API_ERROR_INVALID,
-                   "must be a lowercase UUID in 8-4-4-4-12 form "
-                   "(xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx)");
+                   "must be a lowercase UUID in 8-4-4-4-12 format");
     return ok;
 }
 
@@ -546,7 +568,8 @@ API_RULE(raw_json)
     if (!at->w->stored && n > limit_of(arg))
         return api_report(at, API_ERROR_TOO_LONG, "may not be more than %s bytes", arg);
     if (d->type != DOC_MAP)
-        return api_report(at, API_ERROR_INVALID, "must be a valid JSON object");
+        return api_report_shown(at, "", STR("\"<value omitted>\""), API_ERROR_INVALID,
+                                "must be a valid JSON object");
     return true;
 }
 
@@ -557,18 +580,27 @@ static bool changed(struct api_at *at)
     return at->old_parent && !api_same(at->w, at->field, at->value, at->old);
 }
 
+/* The declarative stage shows no value. */
+static void check_immutable(struct api_at *at, const char *text)
+{
+    if (!changed(at))
+        return;
+    if (at->w->declared)
+        api_report_shown(at, "", STR("null"), API_ERROR_INVALID, "%s", text);
+    else
+        api_fail(at, API_ERROR_INVALID, text);
+}
+
 API_RULE(immutable)
 {
-    if (changed(at))
-        api_report(at, API_ERROR_INVALID, "field is immutable");
+    check_immutable(at, "field is immutable");
     return true;
 }
 
 /* Immutable, and on update only that is checked. */
 API_RULE(frozen)
 {
-    if (changed(at))
-        api_report(at, API_ERROR_INVALID, "field is immutable");
+    check_immutable(at, "field is immutable");
     return at->w->opts->op == API_CREATE;
 }
 
@@ -577,8 +609,7 @@ API_RULE(set_once)
 {
     if (!at->old)
         return true;
-    if (changed(at))
-        api_report(at, API_ERROR_INVALID, "field cannot be modified once set");
+    check_immutable(at, "field cannot be modified once set");
     return false;
 }
 
@@ -586,8 +617,7 @@ API_RULE(frozen_once_set)
 {
     if (!at->old)
         return true;
-    if (changed(at))
-        api_report(at, API_ERROR_INVALID, "field is immutable");
+    check_immutable(at, "field is immutable");
     return false;
 }
 
@@ -645,51 +675,24 @@ API_RULE(condition_reason)
     return true;
 }
 
-/* "ADDRESS/BITS" in the one canonical spelling. */
-static bool canonical_interface(struct str s)
-{
-    char text[64], printed[INET6_ADDRSTRLEN];
-    unsigned char addr[16];
-    size_t slash = str_find_byte(s, '/', 0);
-    if (slash == SIZE_MAX || slash >= sizeof text)
-        return false;
-    memcpy(text, s.p, slash);
-    text[slash] = '\0';
-    int family = strchr(text, ':') ? AF_INET6 : AF_INET;
-    if (inet_pton(family, text, addr) != 1 ||
-        !inet_ntop(family, addr, printed, sizeof printed) || strcmp(text, printed) != 0)
-        return false;
-    struct str bits = str_sub(s, slash + 1, SIZE_MAX);
-    if (bits.n == 0 || bits.n > 3 || (bits.n > 1 && bits.p[0] == '0'))
-        return false;
-    unsigned n = 0;
-    for (size_t i = 0; i < bits.n; i++) {
-        if (bits.p[i] < '0' || bits.p[i] > '9')
-            return false;
-        n = n * 10 + (unsigned)(bits.p[i] - '0');
-    }
-    return n <= (family == AF_INET6 ? 128u : 32u);
-}
-
-static bool check_interface(struct api_at *at, const char *arg)
-{
-    if (!canonical_interface(api_text(at->value)))
-        api_report(at, API_ERROR_INVALID,
-                   "must be a valid address in CIDR form, such as 192.168.1.5/24 or "
-                   "2001:db8::1/64, in canonical spelling");
-    return true;
-}
-
-API_RULE(interface_addresses)
-{
-    api_each(at, check_interface, arg);
-    return true;
-}
-
 bool rules_quantity(struct api_at *at, const struct doc *parent, const char *key,
                     struct quantity *out)
 {
     const struct doc *d = api_member(parent, key);
     return d && (d->type == DOC_STRING || d->type == DOC_NUMBER) &&
            quantity_parse(doc_str(d), at->w->a, out, NULL);
+}
+
+unsigned rules_chosen(struct arena *a, const struct choice *choices, size_t n,
+                      struct str *shown)
+{
+    struct strbuf b = STRBUF_INIT;
+    unsigned set = 0;
+    for (size_t i = 0; i < n; i++)
+        if (choices[i].set)
+            strbuf_addf(&b, "%s%s", set++ ? ", " : "{", choices[i].name);
+    strbuf_adds(&b, set ? "}" : "");
+    *shown = arena_printf(a, "\"%s\"", strbuf_cstr(&b));
+    strbuf_release(&b);
+    return set;
 }

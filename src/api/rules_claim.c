@@ -36,9 +36,9 @@ API_RULE(one_request_form)
     bool exactly = api_member(at->value, "exactly") != NULL;
     bool first = !api_empty(api_member(at->value, "firstAvailable"));
     if (exactly && first)
-        return api_report(at, API_ERROR_INVALID,
-                          "exactly one of `exactly` or `firstAvailable` is required, but "
-                          "multiple fields are set");
+        return api_report_shown(at, "", STR("null"), API_ERROR_INVALID,
+                                "exactly one of `exactly` or `firstAvailable` is "
+                                "required, but multiple fields are set");
     if (!exactly && !first)
         return api_report(at, API_ERROR_REQUIRED,
                           "exactly one of `exactly` or `firstAvailable` is required");
@@ -249,7 +249,8 @@ API_RULE(one_constraint)
     if (api_gate(at->w->opts->gates, API_GATE_DRAConsumableCapacity))
         api_report(
             at, API_ERROR_REQUIRED,
-            "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required");
+            "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but "
+            "multiple fields are set");
     else
         api_report_at(at, ".matchAttribute", NULL, API_ERROR_REQUIRED, "%s", "");
     return true;

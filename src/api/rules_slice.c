@@ -42,22 +42,28 @@ API_RULE(one_node_choice)
 {
     static const char text[] = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
                                "`perDeviceNodeSelection` is required";
-    int set = !api_empty(api_member(at->value, "nodeName"));
-    set += api_member(at->value, "nodeSelector") != NULL;
-    set += is_true(api_member(at->value, "allNodes"));
-    set += is_true(api_member(at->value, "perDeviceNodeSelection"));
+    const struct choice choices[] = {
+        {"`nodeName`", !api_empty(api_member(at->value, "nodeName"))},
+        {"`nodeSelector`", api_member(at->value, "nodeSelector") != NULL},
+        {"`allNodes`", is_true(api_member(at->value, "allNodes"))},
+        {"`perDeviceNodeSelection`",
+         is_true(api_member(at->value, "perDeviceNodeSelection"))},
+    };
+    struct str shown;
+    unsigned set = rules_chosen(at->w->a, choices, 4, &shown);
     if (set == 0)
-        api_report(at, API_ERROR_REQUIRED, "%s", text);
+        api_fail(at, API_ERROR_REQUIRED, text);
     else if (set > 1)
-        api_report(at, API_ERROR_INVALID, "%s, but multiple fields are set", text);
+        api_report_shown(at, "", shown, API_ERROR_INVALID,
+                         "%s, but multiple fields are set", text);
     return true;
 }
 
 API_RULE(devices_or_counters)
 {
     if (api_member(at->value, "sharedCounters") && api_member(at->value, "devices"))
-        api_report(at, API_ERROR_INVALID,
-                   "only one of `sharedCounters` or `devices` is allowed");
+        api_report_shown(at, "", STR("\"\""), API_ERROR_INVALID,
+                         "only one of `sharedCounters` or `devices` is allowed");
     return true;
 }
 
@@ -112,7 +118,7 @@ API_RULE(partition_type)
         return api_report(
             at, API_ERROR_INVALID,
             "may only be set on a slice which declares devices that consume counters");
-    if (!rules_full_name_valid(at->w->a, name))
+    if (!rules_full_name_valid(at->w, name))
         return true;
     for (uint32_t i = 0; any && i < devices->n; i++) {
         const struct doc *d = &devices->items[i];
@@ -162,13 +168,16 @@ API_RULE(attribute_counts)
     uint32_t values = 0;
     for (uint32_t i = 0; attributes && i < attributes->n; i++)
         values += attribute_values(&attributes->members[i].value);
+    struct arena *a = at->w->a;
     if (entries > ENTRIES_MAX)
-        api_report(at, API_ERROR_INVALID,
-                   "the total number of attributes and capacities must not exceed %d",
-                   ENTRIES_MAX);
+        api_report_shown(at, "", arena_printf(a, "%u", entries), API_ERROR_INVALID,
+                         "the total number of attributes and capacities must not exceed "
+                         "%d",
+                         ENTRIES_MAX);
     if (values > VALUES_MAX)
-        api_report(at, API_ERROR_INVALID,
-                   "the total number of attribute values must not exceed %d", VALUES_MAX);
+        api_report_shown(at, "", arena_printf(a, "%u", values), API_ERROR_INVALID,
+                         "the total number of attribute values must not exceed %d",
+                         VALUES_MAX);
     return true;
 }
 
@@ -194,7 +203,7 @@ API_RULE(per_device_only)
     return is_true(api_member(spec_of(at), "perDeviceNodeSelection"));
 }
 
-static int device_choices(struct api_at *at)
+static unsigned device_choices(struct api_at *at, struct str *shown)
 {
     const struct doc *name = api_member(at->value, "nodeName");
     const struct doc *all = api_member(at->value, "allNodes");
@@ -208,8 +217,12 @@ static int device_choices(struct api_at *at)
     if (all && !is_true(all))
         api_report_at(at, ".allNodes", all, API_ERROR_INVALID,
                       "must be either unset or set to true");
-    return !api_empty(name) + (api_member(at->value, "nodeSelector") != NULL) +
-           is_true(all);
+    const struct choice choices[] = {
+        {"`nodeName`", !api_empty(name)},
+        {"`nodeSelector`", api_member(at->value, "nodeSelector") != NULL},
+        {"`allNodes`", is_true(all)},
+    };
+    return rules_chosen(at->w->a, choices, 3, shown);
 }
 
 API_RULE(device_node_choice)
@@ -219,35 +232,48 @@ API_RULE(device_node_choice)
         "required when `perDeviceNodeSelection` is set to true in the "
         "ResourceSlice spec";
     if (is_true(api_member(spec_of(at), "perDeviceNodeSelection"))) {
-        int set = device_choices(at);
+        struct str shown;
+        unsigned set = device_choices(at, &shown);
         if (set != 1)
-            api_report(at, set ? API_ERROR_INVALID : API_ERROR_REQUIRED, "%s", text);
+            api_report_shown(at, "", shown, set ? API_ERROR_INVALID : API_ERROR_REQUIRED,
+                             "%s", text);
     } else if (api_member(at->value, "nodeName") ||
                api_member(at->value, "nodeSelector") ||
                api_member(at->value, "allNodes")) {
-        api_report(at, API_ERROR_INVALID,
-                   "`nodeName`, `nodeSelector` and `allNodes` can only be set if "
-                   "`perDeviceNodeSelection` is set to true in the ResourceSlice spec");
+        api_report_shown(at, "", STR("null"), API_ERROR_INVALID,
+                         "`nodeName`, `nodeSelector` and `allNodes` can only be set if "
+                         "`perDeviceNodeSelection` is set to true in the ResourceSlice "
+                         "spec");
     }
     return true;
 }
 
-/* One member must be set; a list that is there but empty is neither set nor unset. */
+/* One member must be set; to the declarative stage an empty list is none. */
 API_RULE(attribute_union)
 {
     static const char *const MEMBERS[] = {"int",  "bool",  "string",  "version",
                                           "ints", "bools", "strings", "versions"};
-    int there = 0, set = 0;
-    for (size_t k = 0; k < sizeof MEMBERS / sizeof *MEMBERS; k++) {
+    enum { N = sizeof MEMBERS / sizeof *MEMBERS };
+    struct choice choices[N];
+    unsigned there = 0;
+    for (size_t k = 0; k < N; k++) {
         const struct doc *m = api_member(at->value, MEMBERS[k]);
         there += m != NULL;
-        set += m && !(m->type == DOC_LIST && m->n == 0);
+        choices[k] =
+            (struct choice){MEMBERS[k], m && !(m->type == DOC_LIST && m->n == 0)};
     }
-    if (there != 1 || set != 1)
-        api_report(at, API_ERROR_INVALID,
-                   "must specify %sone of: `int`, `bool`, `string`, `version`, `ints`, "
-                   "`bools`, `strings`, `versions`",
-                   set > 1 ? "exactly " : "");
+    struct str shown;
+    unsigned set = rules_chosen(at->w->a, choices, N, &shown);
+    if (at->w->declared && set != 1)
+        api_report_shown(at, "", shown, API_ERROR_INVALID,
+                         "must specify %sone of: `int`, `bool`, `string`, `version`, "
+                         "`ints`, `bools`, `strings`, `versions`",
+                         set > 1 ? "exactly " : "");
+    else if (there == 0)
+        api_report_shown(at, "", shown, API_ERROR_INVALID,
+                         "exactly one value must be specified");
+    else if (there > 1)
+        api_fail(at, API_ERROR_INVALID, "exactly one value must be specified");
     return true;
 }
 
@@ -350,7 +376,8 @@ static void check_valid_values(struct policy *p, const struct doc *values)
                           print(p, &p->capacity));
         strmap_put(&seen, key, &made);
         if (!made)
-            api_report_at(at, path, v, API_ERROR_DUPLICATE, "%s", "");
+            api_report_shown(at, path, api_shown_text(a, key), API_ERROR_DUPLICATE, "%s",
+                             "");
         has_default = has_default || quantity_cmp(&q, &p->def) == 0;
     }
     if (values->n > VALUES_MAX)
@@ -583,8 +610,8 @@ static void check_overhead(struct api_at *at, struct str key, const struct doc *
 {
     struct str base = arena_printf(at->w->a, "%.*s.overhead", STR_ARG(key));
     if (!api_member(overhead, "perPod") && !api_member(overhead, "perContainer"))
-        api_report_at(at, base.p, overhead, API_ERROR_INVALID,
-                      "at least one of perPod or perContainer must be set");
+        api_report_shown(at, base.p, STR("\"\""), API_ERROR_INVALID,
+                         "at least one of perPod or perContainer must be set");
     check_positive(at, base, overhead, "perPod", true);
     check_positive(at, base, overhead, "perContainer", true);
 }
@@ -595,11 +622,14 @@ API_RULE(mapping_union)
         const struct doc_member *m = &at->value->members[i];
         const struct doc *mapping = api_member(&m->value, "mapping");
         bool key = api_member(mapping, "capacityKey") != NULL;
-        if (mapping && key == (api_member(mapping, "deviceMultiplier") != NULL))
-            api_report_at(
+        bool multiplier = api_member(mapping, "deviceMultiplier") != NULL;
+        if (mapping && key == multiplier)
+            api_report_shown(
                 at, arena_printf(at->w->a, "[%.*s].mapping", STR_ARG(doc_key(m))).p,
-                mapping, API_ERROR_INVALID,
-                "must specify exactly one of: `capacityKey`, `deviceMultiplier`");
+                key ? STR("\"{capacityKey, deviceMultiplier}\"") : STR("\"\""),
+                API_ERROR_INVALID,
+                "must specify %sone of: `capacityKey`, `deviceMultiplier`",
+                key ? "exactly " : "");
     }
     return true;
 }
@@ -612,8 +642,9 @@ API_RULE(node_allocatable)
         const struct doc *mapping = api_member(&m->value, "mapping");
         const struct doc *overhead = api_member(&m->value, "overhead");
         if (!allocatable_name(doc_key(m)))
-            api_report_at(at, key.p, &m->value, API_ERROR_INVALID,
-                          "must be a node allocatable resource name");
+            api_report_shown(at, key.p, api_shown_text(at->w->a, doc_key(m)),
+                             API_ERROR_INVALID,
+                             "must be a node allocatable resource name");
         if (!mapping && !overhead)
             api_report_at(at, key.p, &m->value, API_ERROR_REQUIRED,
                           "at least one of mapping or overhead must be set");

@@ -9,6 +9,13 @@
 
 /* Reports every problem of the text as a name of that kind; true if there is none. */
 bool rules_name(struct api_at *at, enum name_kind kind);
+bool rules_name_at(struct api_at *at, const char *suffix, const struct doc *value,
+                   enum name_kind kind);
+/* As name_check; the declarative stage counts bytes where the other one counts
+ * characters.
+ */
+unsigned rules_problems(struct api_walk *w, enum name_kind kind, struct str s,
+                        struct str problems[NAME_MAX_PROBLEMS]);
 const char *rules_index(struct api_at *at, uint32_t i); /* "[i]" */
 /* Reports a map's key at the path of the map (spec 2.0 rule 7). Returns false. */
 bool rules_bad_key(struct api_at *at, const struct doc_member *m,
@@ -16,12 +23,20 @@ bool rules_bad_key(struct api_at *at, const struct doc_member *m,
 /* choices "A|B". Returns false. */
 bool rules_not_supported(struct api_at *at, const char *suffix, const struct doc *value,
                          const char *choices);
-bool rules_full_name_valid(struct arena *a, struct str s);
+bool rules_full_name_valid(struct api_walk *w, struct str s);
 /* Strict SemVer 2.0.0 by shape, numbers of any length (spec 2.1). */
 bool rules_semver_shape(struct str s);
 /* A quantity member; false when absent. The document was decoded, so it can be parsed. */
 bool rules_quantity(struct api_at *at, const struct doc *parent, const char *key,
                     struct quantity *out);
+
+struct choice {
+    const char *name; /* as it is shown */
+    bool set;
+};
+/* How many are set; shown is "{a, b}" in quotes, or "" in quotes for none. */
+unsigned rules_chosen(struct arena *a, const struct choice *choices, size_t n,
+                      struct str *shown);
 
 /* Rules that others call. */
 API_RULE(max);

@@ -10,105 +10,6 @@ static const struct doc EMPTY = {.type = DOC_MAP, .pos = UINT32_MAX};
 static void walk_struct(struct api_walk *w, const struct api_type *t, const struct doc *d,
                         const struct doc *old);
 
-/* ---- errors ---- */
-
-static const struct {
-    const char *reason, *words;
-} TYPES[] = {
-    [API_ERROR_REQUIRED] = {"FieldValueRequired", "Required value"},
-    [API_ERROR_INVALID] = {"FieldValueInvalid", "Invalid value"},
-    [API_ERROR_DUPLICATE] = {"FieldValueDuplicate", "Duplicate value"},
-    [API_ERROR_TOO_MANY] = {"FieldValueTooMany", "Too many"},
-    [API_ERROR_TOO_LONG] = {"FieldValueTooLong", "Too long"},
-    [API_ERROR_NOT_SUPPORTED] = {"FieldValueNotSupported", "Unsupported value"},
-    [API_ERROR_FORBIDDEN] = {"FieldValueForbidden", "Forbidden"},
-    [API_ERROR_NOT_FOUND] = {"FieldValueNotFound", "Not found"},
-    [API_ERROR_INTERNAL] = {"InternalError", "Internal error"},
-};
-
-const char *api_error_reason(enum api_error_type t)
-{
-    return TYPES[t].reason;
-}
-
-void api_errors_release(struct api_errors *errors)
-{
-    vec_release(&errors->list);
-}
-
-void api_error_print(const struct api_error *e, struct strbuf *out)
-{
-    strbuf_addf(out, "%.*s: %s", STR_ARG(e->path), TYPES[e->type].words);
-    if (e->bad.p)
-        strbuf_addf(out, ": %.*s", STR_ARG(e->bad));
-    if (e->detail.n)
-        strbuf_addf(out, ": %.*s", STR_ARG(e->detail));
-}
-
-static bool shows_value(enum api_error_type t)
-{
-    return t == API_ERROR_INVALID || t == API_ERROR_DUPLICATE ||
-           t == API_ERROR_NOT_SUPPORTED || t == API_ERROR_NOT_FOUND;
-}
-
-static struct str printed(struct arena *a, const struct doc *d)
-{
-    struct strbuf b = STRBUF_INIT;
-    if (d)
-        doc_write_json(d, DOC_JSON_COMPACT, &b);
-    else
-        strbuf_adds(&b, "null");
-    struct str s = arena_str(a, strbuf_str(&b));
-    strbuf_release(&b);
-    return s;
-}
-
-static bool report(struct api_walk *w, struct str path, const struct doc *value,
-                   enum api_error_type type, const char *fmt, va_list ap)
-{
-    struct api_error e = {.type = type, .path = path, .value = value, .pos = UINT32_MAX};
-    e.detail = arena_vprintf(w->a, fmt, ap);
-    if (value)
-        e.pos = value->pos;
-    if (shows_value(type))
-        e.bad = printed(w->a, value);
-    vec_push(&w->errors->list, e);
-    return false;
-}
-
-bool api_report_path(struct api_walk *w, struct str path, const struct doc *value,
-                     enum api_error_type type, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    report(w, path, value, type, fmt, ap);
-    va_end(ap);
-    return false;
-}
-
-bool api_report(struct api_at *at, enum api_error_type type, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    report(at->w, arena_str(at->w->a, strbuf_str(&at->w->path)), at->value, type, fmt,
-           ap);
-    va_end(ap);
-    return false;
-}
-
-bool api_report_at(struct api_at *at, const char *suffix, const struct doc *value,
-                   enum api_error_type type, const char *fmt, ...)
-{
-    struct str path =
-        arena_printf(at->w->a, "%s%s", strbuf_cstr(&at->w->path),
-                     at->w->path.n == 0 && suffix[0] == '.' ? suffix + 1 : suffix);
-    va_list ap;
-    va_start(ap, fmt);
-    report(at->w, path, value, type, fmt, ap);
-    va_end(ap);
-    return false;
-}
-
 /* ---- reading ---- */
 
 struct str api_text(const struct doc *d)
@@ -322,7 +223,9 @@ static bool run_rules(struct api_at *at, const struct api_row *row)
         size_t first = at->w->errors->list.n;
         if (!is_due(at->w, rule->stage))
             continue;
+        at->w->declared = rule->stage != API_HANDWRITTEN && !at->w->kept;
         bool go_on = rule->check(at, rule->arg);
+        at->w->declared = false;
         if (rule->stage != API_HANDWRITTEN && !at->w->kept)
             use_requested_paths(at->w, first);
         if (!go_on && rule->stage == API_BOTH)
@@ -451,8 +354,12 @@ void api_validate(const struct api_kind *kind, const struct doc *object,
 {
     if (!api_kind_has_rules(kind))
         return;
-    struct api_walk w = {
-        .opts = opts, .a = a, .errors = errors, .path = STRBUF_INIT, .object = object};
+    struct api_walk w = {.opts = opts,
+                         .a = a,
+                         .errors = errors,
+                         .path = STRBUF_INIT,
+                         .object = object,
+                         .type = kind->type};
     device_names_init(&w.names);
     walk_struct(&w, kind->type, object, opts->op == API_CREATE ? NULL : opts->old);
     device_env_free(w.env);

@@ -18,9 +18,11 @@
 enum api_error_type {
     API_ERROR_REQUIRED,
     API_ERROR_INVALID,
+    API_ERROR_TYPE, /* as invalid, under a reason of its own */
     API_ERROR_DUPLICATE,
     API_ERROR_TOO_MANY,
     API_ERROR_TOO_LONG,
+    API_ERROR_TOO_SHORT,
     API_ERROR_NOT_SUPPORTED,
     API_ERROR_FORBIDDEN,
     API_ERROR_NOT_FOUND,

@@ -170,11 +170,20 @@ static void problem(struct problems *p, const char *prefix, const char *text)
     p->n++;
 }
 
-static void too_long(struct problems *p, const char *prefix, size_t max)
+static void too_long(struct problems *p, const char *prefix, size_t max, const char *unit)
 {
     if (p->a)
-        p->v[p->n] = arena_printf(p->a, "%smust be no more than %zu bytes", prefix, max);
+        p->v[p->n] =
+            arena_printf(p->a, "%smust be no more than %zu %s", prefix, max, unit);
     p->n++;
+}
+
+/* Upstream has two packages; the one for DNS names by themselves counts characters. */
+static const char *unit_of(enum name_kind kind, const char *prefix)
+{
+    bool dns = kind == NAME_DNS1123_LABEL || kind == NAME_DNS1123_SUBDOMAIN ||
+               kind == NAME_DNS1035_LABEL;
+    return dns && prefix[0] == '\0' ? "characters" : "bytes";
 }
 
 static void check_rule(enum name_kind kind, struct str s, const char *prefix,
@@ -182,7 +191,7 @@ static void check_rule(enum name_kind kind, struct str s, const char *prefix,
 {
     const struct name_rule *r = &RULES[kind];
     if (r->max && s.n > r->max)
-        too_long(p, prefix, r->max);
+        too_long(p, prefix, r->max, unit_of(kind, prefix));
     if (r->shape(s))
         return;
     if (kind == NAME_DNS1123_LABEL && dns1123_subdomain(s))
@@ -212,7 +221,7 @@ static void check_key(struct str s, struct problems *p)
     if (name.n == 0)
         problem(p, "name part ", "must be non-empty");
     else if (name.n > LABEL_MAX)
-        too_long(p, "name part ", LABEL_MAX);
+        too_long(p, "name part ", LABEL_MAX, "bytes");
     if (!label_name(name))
         problem(p, "name part ", KEY_TEXT);
 }

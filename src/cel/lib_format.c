@@ -35,29 +35,16 @@ static struct str masked_dash(struct str s, struct arena *a)
     return (struct str){p, s.n - 1};
 }
 
-/* Of upstream's two packages the one that is asked here counts characters. */
-static unsigned dns_check(enum name_kind kind, struct str s, struct arena *a,
-                          struct str problems[NAME_MAX_PROBLEMS])
-{
-    const struct str bytes = STR(" bytes");
-    unsigned n = name_check(kind, s, a, problems);
-    for (unsigned i = 0; i < n; i++)
-        if (str_ends(problems[i], bytes))
-            problems[i] = arena_printf(a, "%.*s characters",
-                                       (int)(problems[i].n - bytes.n), problems[i].p);
-    return n;
-}
-
 #define NAME_CHECK(function, kind)                                                       \
     static unsigned function(struct str s, struct arena *a,                              \
                              struct str problems[NAME_MAX_PROBLEMS])                     \
     {                                                                                    \
-        return dns_check(kind, s, a, problems);                                          \
+        return name_check(kind, s, a, problems);                                         \
     }                                                                                    \
     static unsigned function##_prefix(struct str s, struct arena *a,                     \
                                       struct str problems[NAME_MAX_PROBLEMS])            \
     {                                                                                    \
-        return dns_check(kind, masked_dash(s, a), a, problems);                          \
+        return name_check(kind, masked_dash(s, a), a, problems);                         \
     }
 
 NAME_CHECK(dns_label, NAME_DNS1123_LABEL)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* IP addresses, as Go reads and prints them. */
+#include <arpa/inet.h>
+
+#include "api/rules_ip.h"
+
+static const unsigned char MAPPED[12] = {[10] = 0xff, [11] = 0xff};
+
+/* Leading zeros of decimal parts go, as upstream's lenient parser drops them. */
+static bool tidy(struct str s, char *out, size_t size)
+{
+    bool dotted = str_find_byte(s, ':', 0) == SIZE_MAX;
+    size_t n = 0;
+    if (s.n >= size)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        bool start = n == 0 || out[n - 1] == '.';
+        bool more = i + 1 < s.n && s.p[i + 1] >= '0' && s.p[i + 1] <= '9';
+        if (!(dotted && start && s.p[i] == '0' && more))
+            out[n++] = s.p[i];
+    }
+    out[n] = '\0';
+    return true;
+}
+
+bool rules_ip_read(struct str s, struct rules_ip *out)
+{
+    char text[64];
+    unsigned char addr[16];
+    if (!tidy(s, text, sizeof text))
+        return false;
+    out->v6 = strchr(text, ':') != NULL;
+    if (inet_pton(out->v6 ? AF_INET6 : AF_INET, text, addr) != 1)
+        return false;
+    out->mapped = out->v6 && memcmp(addr, MAPPED, sizeof MAPPED) == 0;
+    if (out->mapped) {
+        inet_ntop(AF_INET, addr + sizeof MAPPED, out->text, sizeof out->text);
+        out->v6 = false;
+    } else {
+        inet_ntop(out->v6 ? AF_INET6 : AF_INET, addr, out->text, sizeof out->text);
+    }
+    return true;
+}
+
+static bool read_bits(struct str s, unsigned max, unsigned *out)
+{
+    unsigned n = 0;
+    if (s.n == 0 || s.n > 3)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+        n = n * 10 + (unsigned)(s.p[i] - '0');
+    }
+    *out = n;
+    return n <= max;
+}
+
+/* "ADDRESS/BITS" in the one spelling. */
+static bool check_interface(struct api_at *at, const char *arg)
+{
+    struct str s = api_text(at->value);
+    size_t slash = str_find_byte(s, '/', 0);
+    struct rules_ip ip;
+    unsigned bits;
+    if (slash == SIZE_MAX || !rules_ip_read(str_sub(s, 0, slash), &ip) ||
+        !read_bits(str_sub(s, slash + 1, SIZE_MAX), ip.v6 || ip.mapped ? 128 : 32, &bits))
+        return api_fail(at, API_ERROR_INVALID,
+                        "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or "
+                        "2001:db8::1/64)");
+    bits -= ip.mapped && bits > 32 ? 96 : 0;
+    struct str right = arena_printf(at->w->a, "%s/%u", ip.text, bits);
+    if (!str_eq(s, right))
+        api_report(at, API_ERROR_INVALID, "must be in canonical form (\"%.*s\")",
+                   STR_ARG(right));
+    return true;
+}
+
+API_RULE(interface_addresses)
+{
+    api_each(at, check_interface, arg);
+    return true;
+}

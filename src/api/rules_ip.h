@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* IP addresses in rules. */
+#ifndef DRAY_API_RULES_IP_H
+#define DRAY_API_RULES_IP_H
+
+#include "api/rules_util.h"
+
+struct rules_ip {
+    char text[46]; /* as Go prints it */
+    bool v6;
+    bool mapped; /* an IPv4 address written as an IPv6 one */
+};
+/* Lenient about leading zeros. */
+bool rules_ip_read(struct str s, struct rules_ip *out);
+
+#endif
