@@ -37,19 +37,18 @@ void grpc_cancel(struct grpc_call *call)
         call_free(call);
 }
 
-static void end_call(struct grpc_call *call, enum grpc_status status, struct str message,
-                     bool untouched)
+static void end_call(struct grpc_call *call, const struct grpc_end *end)
 {
-    struct grpc_end end = {status, message, untouched};
-    call->ops->done(call->ctx, &end);
+    call->ops->done(call->ctx, end);
     call_free(call);
 }
 
 /* Of what a server may not send. */
 static void break_off(struct grpc_call *call, enum grpc_status status, const char *why)
 {
+    struct grpc_end end = {.status = status, .message = str_from(why)};
     net_call_cancel(call->net);
-    end_call(call, status, str_from(why), false);
+    end_call(call, &end);
 }
 
 /* ---- messages ---- */
@@ -152,26 +151,30 @@ static void end_as_told(struct grpc_call *call, const struct net_call_end *end)
         code = header(end->trailers, end->ntrailers, "grpc-status");
         message = header(end->trailers, end->ntrailers, "grpc-message");
     }
-    if (code.p)
-        end_call(call, status_parse(code), status_message(message, &call->arena), false);
-    else if (call->is_grpc)
-        end_call(call, GRPC_INTERNAL, STR("the call ended without a status"), false);
-    else
-        end_call(call, call->http == 200 ? GRPC_UNKNOWN : status_of_http(call->http),
-                 arena_printf(&call->arena,
-                              "the server answered with HTTP status %u, "
-                              "and not by gRPC",
-                              call->http),
-                 false);
+    struct grpc_end e = {.status = GRPC_INTERNAL,
+                         .message = STR("the call ended without a status")};
+    if (code.p) {
+        e = (struct grpc_end){status_parse(code), status_message(message, &call->arena),
+                              .told = true};
+    } else if (!call->is_grpc) {
+        e.status = call->http == 200 ? GRPC_UNKNOWN : status_of_http(call->http);
+        e.message = arena_printf(
+            &call->arena, "the server answered with HTTP status %u, and not by gRPC",
+            call->http);
+    }
+    end_call(call, &e);
 }
 
 static void on_done(void *ctx, const struct net_call_end *end)
 {
     struct grpc_call *call = ctx;
+    struct grpc_end e = {.status = GRPC_INTERNAL,
+                         .message = STR("the call ended within a message")};
     if (end->err)
-        end_call(call, status_of_end(end), str_from(err_text(end->err)), end->untouched);
-    else if (call->in.n > 0)
-        end_call(call, GRPC_INTERNAL, STR("the call ended within a message"), false);
+        e = (struct grpc_end){status_of_end(end), str_from(err_text(end->err)),
+                              .untouched = end->untouched};
+    if (end->err || call->in.n > 0)
+        end_call(call, &e);
     else
         end_as_told(call, end);
 }

@@ -38,6 +38,7 @@ const char *grpc_status_name(enum grpc_status s); /* "UNAVAILABLE" */
 struct grpc_end {
     enum grpc_status status;
     struct str message; /* the server's, or ours about what went wrong */
+    bool told;          /* by the server; else it is what became of the connection */
     bool untouched;     /* the server has not acted on the call, and never will */
 };
 

@@ -82,6 +82,8 @@ enum grpc_status status_of_end(const struct net_call_end *end)
 {
     if (end->err->code == ERR_TIMEOUT)
         return GRPC_DEADLINE_EXCEEDED;
+    if (end->err->code == ERR_CANCELLED)
+        return GRPC_CANCELLED;
     if (end->err->code == ERR_LIMIT)
         return GRPC_INTERNAL;
     return end->reset ? status_of_reset(end->reset) : GRPC_UNAVAILABLE;

@@ -184,7 +184,7 @@ static void on_data(void *ctx, struct str bytes)
     ssize_t n = nghttp2_session_mem_recv(c->session, (const uint8_t *)bytes.p, bytes.n);
     if (n < 0)
         net_client_abort(c, n == NGHTTP2_ERR_FLOODED ? "the server floods the connection"
-                                                 : "what comes is not HTTP/2");
+                                                     : "what comes is not HTTP/2");
     else
         stream_wake(c->stream);
 }

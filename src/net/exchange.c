@@ -468,6 +468,14 @@ void net_done(struct net_exchange *pub)
         x->conn->proto->more(x);
 }
 
+void net_abort(struct net_exchange *pub)
+{
+    struct exchange *x = inner(pub);
+    if (is_open(x))
+        exchange_cut(x);
+    net_done(pub);
+}
+
 void net_respond_shared(struct net_exchange *pub, unsigned status,
                         const struct net_header *headers, uint32_t nheaders,
                         struct net_shared *body)

@@ -330,6 +330,11 @@ struct net_h1_call *net_h1_call(struct net_loop *l, const struct net_h1_request 
 
 /* ---- afterwards ---- */
 
+bool net_h1_reached(const struct net_h1_call *c)
+{
+    return net_tunnel_stood(c->tunnel);
+}
+
 void net_h1_pause(struct net_h1_call *c, bool paused)
 {
     net_tunnel_pause(c->tunnel, paused);

@@ -45,6 +45,8 @@ struct net_h1_ops {
  * line break in a header). */
 struct net_h1_call *net_h1_call(struct net_loop *l, const struct net_h1_request *r,
                                 const struct net_h1_ops *ops, void *ctx, struct err *e);
+/* Whether anybody was there to ask: before that a request may be made again. */
+bool net_h1_reached(const struct net_h1_call *c);
 /* Paused: bytes are left with the peer; what was read already still comes. */
 void net_h1_pause(struct net_h1_call *c, bool paused);
 /* After 101, as for a tunnel. */

@@ -163,6 +163,8 @@ size_t net_unsent(const struct net_exchange *x);
 void net_on_drain(struct net_exchange *x, size_t below, void (*fn)(void *ctx), void *ctx);
 /* Ends the response. The exchange must not be touched afterwards. */
 void net_done(struct net_exchange *x);
+/* Ends it so that the client knows that something is missing. As net_done otherwise. */
+void net_abort(struct net_exchange *x);
 /* fn(ctx) once when the client goes away, or is cut off as too slow, before net_done. The
  * exchange must still be ended by net_done, then or later. */
 void net_on_gone(struct net_exchange *x, void (*fn)(void *ctx), void *ctx);
@@ -197,6 +199,8 @@ size_t net_tunnel_unsent(const struct net_tunnel *t);
 /* Once it has ended: why the connection was lost, or could not be made; without a code
  * when it was closed in order. Of the tunnel. */
 const struct err *net_tunnel_why(const struct net_tunnel *t);
+/* Whether the connection ever stood. */
+bool net_tunnel_stood(const struct net_tunnel *t);
 /* Paused: bytes are left with the peer. */
 void net_tunnel_pause(struct net_tunnel *t, bool paused);
 /* As net_on_drain, with the tunnel's ctx. */

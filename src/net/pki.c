@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/pki.h"
 
+#include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -267,6 +268,11 @@ void pki_random(void *out, size_t n)
 {
     if (RAND_bytes(out, (int)n) != 1)
         bug("pki: no random numbers");
+}
+
+bool pki_equal(struct str a, struct str b)
+{
+    return a.n == b.n && (a.n == 0 || CRYPTO_memcmp(a.p, b.p, a.n) == 0);
 }
 
 static struct str hex_of(const unsigned char *p, size_t n, struct arena *a)

@@ -17,6 +17,7 @@ struct net_tunnel {
     size_t drain_below;
     struct err why; /* of the stream's end */
     bool drain_armed;
+    bool stood;   /* the connection did */
     bool told;    /* of the end */
     bool closed;  /* by the owner: no calls anymore */
     bool leaving; /* the owner is being called, or the stream is not gone: not freed */
@@ -53,6 +54,8 @@ static void tell_ahead(struct net_tunnel *t)
 
 static void on_opened(void *ctx)
 {
+    struct net_tunnel *t = ctx;
+    t->stood = true;
 }
 
 static void on_data(void *ctx, struct str bytes)
@@ -107,6 +110,7 @@ struct net_tunnel *tunnel_new(struct net_loop *l, struct stream *s, struct strbu
     t->stream = s;
     t->on_data = on_bytes;
     t->ctx = ctx;
+    t->stood = true;
     t->ahead = *ahead;
     strbuf_init(ahead);
     stream_hand_over(s, &ops, t);
@@ -170,6 +174,11 @@ size_t net_tunnel_unsent(const struct net_tunnel *t)
 const struct err *net_tunnel_why(const struct net_tunnel *t)
 {
     return t->stream ? &t->stream->why : &t->why;
+}
+
+bool net_tunnel_stood(const struct net_tunnel *t)
+{
+    return t->stood;
 }
 
 void net_tunnel_pause(struct net_tunnel *t, bool paused)

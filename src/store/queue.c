@@ -57,10 +57,11 @@ struct request *request_new(const struct store_write *w)
     r->write.key = copy_to(&at, w->key);
     if (w->value.p)
         r->write.value = copy_to(&at, w->value);
-    if (w->key.n == 0 || w->key.n > STORE_KEY_MAX || w->value.n > STORE_VALUE_MAX) {
+    if (w->key.n == 0 || w->key.n > STORE_KEY_MAX || w->key.p[0] != '/' ||
+        w->value.n > STORE_VALUE_MAX) {
         r->answer = STORE_FAILED;
         err_set(&r->err, ERR_LIMIT,
-                "a key may have 1 to %d bytes, not %zu, a value %d, not %zu",
+                "a key begins with / and may have %d bytes, not %zu, a value %d, not %zu",
                 STORE_KEY_MAX, w->key.n, STORE_VALUE_MAX, w->value.n);
     }
     return r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store.h"
 
-static const struct store_backend *const BACKENDS[] = {&store_sqlite, &store_memory};
+static const struct store_backend *const BACKENDS[] = {&store_sqlite, &store_memory,
+                                                       &store_etcd, &store_etcds};
 enum { NBACKENDS = sizeof BACKENDS / sizeof *BACKENDS };
 enum { HISTORY_SECONDS = 300, HISTORY_BYTES = 64 << 20 };
 
@@ -17,7 +18,10 @@ struct store *store_open(const char *url, const struct store_opts *opts, struct 
         if (str_starts(str_from(url), scheme))
             return BACKENDS[i]->open(url + scheme.n, &o, e);
     }
-    err_set(e, ERR_UNSUPPORTED, "store \"%s\": not one of sqlite:DIR and memory:", url);
+    err_set(e, ERR_UNSUPPORTED,
+            "store \"%s\": not one of sqlite:DIR, memory:, etcd://HOST:PORT/PREFIX and "
+            "etcds://HOST:PORT/PREFIX",
+            url);
     return NULL;
 }
 

@@ -81,6 +81,8 @@ struct store_opts {
     /* History is forgotten when it is older or takes more. 0: 300 s, 64 MiB. */
     uint32_t history_seconds;
     uint64_t history_bytes;
+    /* For etcds: whom to trust, and what to show (PEM); copied. */
+    struct str etcd_ca_pem, etcd_cert_pem, etcd_key_pem;
 };
 
 /* "sqlite:DIR" (made when it is not there; its parent must be), "memory:". */
@@ -128,6 +130,6 @@ struct store_backend {
 struct store { /* what every back end begins with */
     const struct store_backend *backend;
 };
-extern const struct store_backend store_sqlite, store_memory;
+extern const struct store_backend store_sqlite, store_memory, store_etcd, store_etcds;
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "store/etcd_server.h"
 #include "store/store.h"
 #include "unit/unit.h"
 
@@ -24,7 +25,8 @@ struct fixture {
     struct store *store;
     struct store_opts opts;
     char dir[64]; /* for the back ends that want one */
-    char url[80];
+    char url[96];
+    struct etcd_server server;        /* of "etcd:" */
     struct arena arena;               /* of the log */
     VEC(struct store_change) changes; /* reported, in order */
     pthread_mutex_t lock;
@@ -32,7 +34,8 @@ struct fixture {
     bool wake;
 };
 
-/* backend: "memory:" or "sqlite:". Opens nothing yet. */
+/* backend: "memory:", "sqlite:", or "etcd:" and the path of the program, which is
+ * started. Opens nothing yet. */
 void fixture_init(struct fixture *f, const char *backend);
 void fixture_fini(struct fixture *f); /* closes, and removes the directory */
 bool fixture_open(struct fixture *f, struct err *e);
