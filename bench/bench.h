@@ -48,6 +48,7 @@ struct bench_row {
     void (*run)(struct bench *b, uint64_t n);
     /* Instead of run: measures once by itself and returns the figure, per item. */
     double (*measure)(struct bench *b);
+    unsigned rounds; /* 0: as many as time allows, up to nine */
     void (*teardown)(struct bench *b);
 
     const char *peer; /* mode of the oracle; NULL: no peer */
@@ -57,6 +58,9 @@ struct bench_row {
     /* Instead of the field: reads the figure from the answer; *at_least when the peer
      * gave up at a limit. False: no figure. */
     bool (*peer_read)(const struct doc *answer, double *figure, bool *at_least);
+    /* Instead of the oracle: measures the peer as measure does. Negative: there is none.
+     */
+    double (*peer_measure)(struct bench *b);
     const void *arg; /* for rows that share functions */
 };
 

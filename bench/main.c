@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dray-bench: measures the rows of all tables, or those whose ids match. */
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,15 +102,29 @@ static bool measure_peer(struct peer *p, struct bench *b, const struct bench_row
     return ok;
 }
 
+/* A peer that a row measures by itself. */
+static bool measure_own_peer(struct bench *b, const struct bench_row *row,
+                             struct figure *f)
+{
+    double figure = row->peer_measure(b);
+    bool ok = isfinite(figure) && figure > 0;
+    if (ok)
+        f->v[f->n++] = figure;
+    return ok;
+}
+
 /* Peer and dray take turns, so that a slow spell of the machine meets both. */
 static void measure_row(struct bench *b, const struct bench_row *row, struct peer *p,
                         struct figure *peer, struct figure *dray)
 {
     uint64_t start = clock_mono_ns();
-    bool ask = p->pid != 0 && b->question.n > 0;
+    bool ask = (p->pid != 0 && b->question.n > 0) || row->peer_measure;
     uint64_t n = row->run ? batch_size(b, row) : 1;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        if (ask)
+    int rounds = row->rounds ? (int)row->rounds : MOST_ROUNDS;
+    for (int round = 0; round < rounds; round++) {
+        if (ask && row->peer_measure)
+            ask = measure_own_peer(b, row, peer);
+        else if (ask)
             ask = measure_peer(p, b, row, peer) && !peer->at_least;
         measure_dray(b, row, n, dray);
         if (round >= 2 && (double)(clock_mono_ns() - start) > LONGEST_ROW)

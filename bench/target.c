@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "server.h"
+#include "server/daemon.h"
+
+enum { KUBE_PORT = 26443, ETCD_PORT = 22379 };
+
+struct target target_dray = {.name = "dray"}, target_kube = {.name = "kube-apiserver"};
+static struct daemon process;
+
+static bool connect_all(struct target *t, uint16_t port)
+{
+    char ca[128], cert[128], key[128];
+    snprintf(ca, sizeof ca, "%s/ca.crt", t->dir);
+    snprintf(cert, sizeof cert, "%s/admin.crt", t->dir);
+    snprintf(key, sizeof key, "%s/admin.key", t->dir);
+    https_free(t->https);
+    t->https = https_new(&(struct https_opts){ca, cert, key});
+    t->port = 0;
+    for (int i = 0; i < CONNECTIONS; i++)
+        if (!t->https || !(t->conns[i] = https_connect(t->https, port)))
+            return false;
+    t->port = port;
+    return true;
+}
+
+static void make_dir(struct target *t)
+{
+    if (t->dir[0])
+        return;
+    snprintf(t->dir, sizeof t->dir, "dray-bench-XXXXXX");
+    if (!mkdtemp(t->dir))
+        t->dir[0] = '\0';
+}
+
+/* ---- dray ---- */
+
+uint64_t target_restart(struct target *t, bool anew)
+{
+    const char *program = getenv("DRAY");
+    daemon_stop(&process);
+    t->port = 0;
+    if (anew && t->dir[0]) {
+        remove_tree(t->dir);
+        t->dir[0] = '\0';
+        t->objects = 0;
+    }
+    make_dir(t);
+    uint64_t start = clock_mono_ns();
+    if (!program || !daemon_start(&process, program, t->dir, NULL))
+        return 0;
+    uint64_t ns = clock_mono_ns() - start;
+    return connect_all(t, process.port) ? ns : 0;
+}
+
+/* ---- kube ---- */
+
+/* up.sh with its arguments; its output is of no interest. */
+static bool run_script(const char *a, const char *b, const char *c)
+{
+    char port[16], etcd[16];
+    snprintf(port, sizeof port, "%d", KUBE_PORT);
+    snprintf(etcd, sizeof etcd, "%d", ETCD_PORT);
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("PORT", port, 1);
+        setenv("EPORT", etcd, 1);
+        if (freopen("/dev/null", "w", stdout))
+            execl(getenv("DRAY_KUBE_UP"), "up.sh", a, b, c, (char *)NULL);
+        _exit(127);
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool start_kube(struct target *t)
+{
+    return run_script(getenv("DRAY_KUBE"), t->dir, "api") && connect_all(t, KUBE_PORT);
+}
+
+static uint64_t memory_of(pid_t pid)
+{
+    struct daemon d = {.pid = pid};
+    return daemon_memory(&d);
+}
+
+/* Of the processes whose numbers stand in DIR/NAME.pid. */
+static uint64_t kube_memory(const struct target *t)
+{
+    DIR *d = opendir(t->dir);
+    uint64_t sum = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[400];
+        int pid;
+        snprintf(path, sizeof path, "%s/%s", t->dir, e->d_name);
+        FILE *f = strstr(e->d_name, ".pid") ? fopen(path, "r") : NULL;
+        if (f && fscanf(f, "%d", &pid) == 1)
+            sum += memory_of(pid);
+        if (f)
+            fclose(f);
+    }
+    if (d)
+        closedir(d);
+    return sum;
+}
+
+/* ---- both ---- */
+
+static void end_all(void)
+{
+    https_free(target_dray.https);
+    https_free(target_kube.https);
+    daemon_stop(&process);
+    if (target_kube.dir[0])
+        run_script("stop", target_kube.dir, NULL);
+    if (target_dray.dir[0])
+        remove_tree(target_dray.dir);
+    if (target_kube.dir[0])
+        remove_tree(target_kube.dir);
+}
+
+static const char *missing(const struct target *t)
+{
+    if (t == &target_dray)
+        return getenv("DRAY") ? NULL : "DRAY names no program";
+    if (!getenv("DRAY_KUBE_UP") || !getenv("DRAY_KUBE"))
+        return "no kube-apiserver";
+    return NULL;
+}
+
+const char *target_up(struct target *t)
+{
+    static bool ends, failed[2];
+    bool *gave_up = &failed[t == &target_kube];
+    const char *why = missing(t);
+    if (why || t->port)
+        return why;
+    if (!ends)
+        atexit(end_all);
+    ends = true;
+    make_dir(t);
+    if (!*gave_up)
+        *gave_up = !(t == &target_dray ? target_restart(t, false) > 0 : start_kube(t));
+    return *gave_up ? "it does not start" : NULL;
+}
+
+uint64_t target_memory(const struct target *t)
+{
+    return t == &target_dray ? daemon_memory(&process) : kube_memory(t);
+}
