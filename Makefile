@@ -43,8 +43,9 @@ diff: $(BUILD)/build.ninja
 	scripts/diff $(BUILD) $(or $(SECONDS),600)
 
 crash: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet tests/store/store_crash
+	@ninja -C $(BUILD) --quiet dray tests/store/store_crash tests/server/server_crash
 	cd $(BUILD)/tests/store && DRAY_CRASHES=$(or $(TIMES),10000) ./store_crash
+	cd $(BUILD)/tests/server && DRAY_CRASHES=$(or $(TIMES),10000) ./server_crash ../../dray
 
 coverage:
 	scripts/coverage

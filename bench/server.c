@@ -347,7 +347,7 @@ static double measure_next_start(struct target *t)
 #define BOTH(name)                                                                       \
     static double dray_##name(struct bench *b)                                           \
     {                                                                                    \
-        return measure_##name(&target_dray);                                             \
+        return target_up(&target_dray) ? INFINITY : measure_##name(&target_dray);        \
     }                                                                                    \
     static double kube_##name(struct bench *b)                                           \
     {                                                                                    \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
 #include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,10 +11,9 @@
 #include "server.h"
 #include "server/daemon.h"
 
-enum { KUBE_PORT = 26443, ETCD_PORT = 22379 };
-
 struct target target_dray = {.name = "dray"}, target_kube = {.name = "kube-apiserver"};
 static struct daemon process;
+static uint16_t kube_port, etcd_port;
 
 static bool connect_all(struct target *t, uint16_t port)
 {
@@ -25,6 +24,7 @@ static bool connect_all(struct target *t, uint16_t port)
     https_free(t->https);
     t->https = https_new(&(struct https_opts){ca, cert, key});
     t->port = 0;
+    memset(t->conns, 0, sizeof t->conns);
     for (int i = 0; i < CONNECTIONS; i++)
         if (!t->https || !(t->conns[i] = https_connect(t->https, port)))
             return false;
@@ -63,12 +63,36 @@ uint64_t target_restart(struct target *t, bool anew)
 
 /* ---- kube ---- */
 
+static bool port_is_free(uint16_t port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool ok = bind(fd, (struct sockaddr *)&to, sizeof to) == 0;
+    close(fd);
+    return ok;
+}
+
+/* A port that nobody has, and if asked for the one behind it too; chosen once. */
+static uint16_t free_port(uint16_t *port, int how_many)
+{
+    for (int tries = 0; *port == 0 && tries < 100; tries++) {
+        uint16_t first = (uint16_t)(20000 + (clock_mono_ns() / 1000 + tries) % 10000);
+        int taken = 0;
+        for (int i = 0; i < how_many; i++)
+            taken += !port_is_free((uint16_t)(first + i));
+        if (!taken)
+            *port = first;
+    }
+    return *port;
+}
+
 /* up.sh with its arguments; its output is of no interest. */
 static bool run_script(const char *a, const char *b, const char *c)
 {
     char port[16], etcd[16];
-    snprintf(port, sizeof port, "%d", KUBE_PORT);
-    snprintf(etcd, sizeof etcd, "%d", ETCD_PORT);
+    snprintf(port, sizeof port, "%u", free_port(&kube_port, 1));
+    snprintf(etcd, sizeof etcd, "%u", free_port(&etcd_port, 2));
     int status = -1;
     pid_t pid = fork();
     if (pid == 0) {
@@ -84,7 +108,7 @@ static bool run_script(const char *a, const char *b, const char *c)
 
 static bool start_kube(struct target *t)
 {
-    return run_script(getenv("DRAY_KUBE"), t->dir, "api") && connect_all(t, KUBE_PORT);
+    return run_script(getenv("DRAY_KUBE"), t->dir, "api") && connect_all(t, kube_port);
 }
 
 static uint64_t memory_of(pid_t pid)
@@ -128,6 +152,16 @@ static void end_all(void)
         remove_tree(target_kube.dir);
 }
 
+/* A server ends connections on which nothing happens. */
+static bool connected(struct target *t)
+{
+    https_run(t->https, 0);
+    for (int i = 0; i < CONNECTIONS; i++)
+        if (!t->conns[i] || https_is_lost(t->conns[i]))
+            return false;
+    return true;
+}
+
 static const char *missing(const struct target *t)
 {
     if (t == &target_dray)
@@ -142,8 +176,10 @@ const char *target_up(struct target *t)
     static bool ends, failed[2];
     bool *gave_up = &failed[t == &target_kube];
     const char *why = missing(t);
-    if (why || t->port)
+    if (why)
         return why;
+    if (t->port)
+        return connected(t) || connect_all(t, t->port) ? NULL : "it cannot be reached";
     if (!ends)
         atexit(end_all);
     ends = true;

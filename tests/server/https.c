@@ -7,6 +7,7 @@
 #include <nghttp2/nghttp2.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -369,6 +370,7 @@ struct https *https_new(const struct https_opts *o)
 {
     static const unsigned char protocols[] = "\x02h2";
     struct https *h = mem_zalloc(sizeof *h);
+    signal(SIGPIPE, SIG_IGN);
     h->tls = SSL_CTX_new(TLS_client_method());
     SSL_CTX_set_alpn_protos(h->tls, protocols, sizeof protocols - 1);
     SSL_CTX_set_verify(h->tls, SSL_VERIFY_PEER, NULL);

@@ -189,16 +189,19 @@ void history_read(struct history *h, const char *dir)
     store_close(s);
 }
 
-void history_settle(struct history *h)
+void history_settle(struct history *h, uint64_t revision)
 {
-    for (size_t i = 0; i < h->all.n; i++) {
+    size_t n = history_seek(h, revision);
+    for (size_t i = 0; i < n; i++) {
         const struct change *c = &h->all.v[i];
         h->base[c->object].there = c->type != DELETED;
         h->base[c->object].revision = c->revision;
         h->base[c->object].content = c->now;
     }
-    vec_clear(&h->all);
-    h->after = h->revision;
+    h->all.n -= n;
+    if (n > 0)
+        memmove(h->all.v, h->all.v + n, h->all.n * sizeof *h->all.v);
+    h->after = revision;
 }
 
 void history_release(struct history *h)

@@ -60,8 +60,8 @@ struct history {
 };
 /* Adds what the store in a server's folder has behind h->revision; the server is dead. */
 void history_read(struct history *h, const char *dir);
-/* Forgets all but the present. */
-void history_settle(struct history *h);
+/* Forgets what was up to a revision. */
+void history_settle(struct history *h, uint64_t revision);
 void history_release(struct history *h);
 /* The first change after a revision. */
 size_t history_seek(const struct history *h, uint64_t revision);
