@@ -7,6 +7,7 @@
  *     server.crt .key   made at each start, for the address that is listened on
  *     admin.crt .key    of the administrator, renewed when it has little time left
  *     admin.kubeconfig  all that kubectl needs
+ *     sa.key            signs tokens of service accounts, made once
  *     store/            the objects
  */
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/base64.h"
+#include "net/jwt.h"
 #include "server/inner.h"
 
 enum {
@@ -50,7 +52,7 @@ static bool write_file(struct arena *a, const char *path, struct str text, struc
     return (ok && rename(part, path) == 0) || err_set(e, ERR_IO, "%s: %m", path);
 }
 
-static bool read_file(struct arena *a, const char *path, struct str *out, struct err *e)
+bool dir_read_file(struct arena *a, const char *path, struct str *out, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
@@ -74,8 +76,8 @@ static bool load_pair(struct arena *a, const char *dir, const char *name,
                       struct pki_pair *out, struct err *e)
 {
     const char *base = path_in(a, dir, name);
-    return read_file(a, arena_printf(a, "%s.crt", base).p, &out->cert_pem, e) &&
-           read_file(a, arena_printf(a, "%s.key", base).p, &out->key_pem, e);
+    return dir_read_file(a, arena_printf(a, "%s.crt", base).p, &out->cert_pem, e) &&
+           dir_read_file(a, arena_printf(a, "%s.key", base).p, &out->key_pem, e);
 }
 
 static bool save_pair(struct arena *a, const char *dir, const char *name,
@@ -112,7 +114,7 @@ static bool ready_admin(struct dir *d, const char *dir, struct arena *a, struct 
 }
 
 static bool ready_serving(struct dir *d, const char *dir, const char *host,
-                          struct arena *a, struct err *e)
+                          const char *address, struct arena *a, struct err *e)
 {
     const char *hosts[] = {"127.0.0.1",
                            "::1",
@@ -121,14 +123,27 @@ static bool ready_serving(struct dir *d, const char *dir, const char *host,
                            "kubernetes.default",
                            "kubernetes.default.svc",
                            "kubernetes.default.svc.cluster.local",
-                           host};
+                           "10.0.0.1",
+                           host,
+                           address};
     struct pki_subject serving = {.name = "dray-apiserver",
                                   .hosts = hosts,
-                                  .nhosts = sizeof hosts / sizeof *hosts,
+                                  .nhosts = sizeof hosts / sizeof *hosts - !*address,
                                   .server = true,
                                   .days = ADMIN_DAYS};
     return pki_issue(&d->ca, &serving, a, &d->serving, e) &&
            save_pair(a, dir, "server", &d->serving, e);
+}
+
+/* ---- the key of service accounts' tokens ---- */
+
+static bool ready_token_key(struct dir *d, const char *dir, struct arena *a,
+                            struct err *e)
+{
+    const char *path = path_in(a, dir, "sa.key");
+    if (access(path, F_OK) == 0)
+        return dir_read_file(a, path, &d->token_key, e);
+    return jwt_new_key(a, &d->token_key, e) && write_file(a, path, d->token_key, e);
 }
 
 /* ---- the folder ---- */
@@ -146,12 +161,12 @@ static bool lock(struct dir *d, const char *dir, struct arena *a, struct err *e)
     return err_set(e, ERR_IO, "%s: another server runs on this folder", dir);
 }
 
-bool dir_open(struct dir *d, const char *path, const char *host, struct arena *a,
-              struct err *e)
+bool dir_open(struct dir *d, const char *path, const char *host, const char *address,
+              struct arena *a, struct err *e)
 {
     *d = (struct dir){.lock = -1};
     return lock(d, path, a, e) && ready_ca(d, path, a, e) && ready_admin(d, path, a, e) &&
-           ready_serving(d, path, host, a, e);
+           ready_serving(d, path, host, address, a, e) && ready_token_key(d, path, a, e);
 }
 
 bool dir_write_kubeconfig(const struct dir *d, const char *path, const char *url,

@@ -25,6 +25,7 @@
 struct field_label { /* what a field selector may name beside name and namespace */
     const char *path;
     const char *absent; /* the value where the object has none */
+    const char *stored; /* what it is called in the stored version; NULL: the same */
 };
 
 enum field_refusal { /* which words upstream has for an unknown field */
@@ -53,6 +54,7 @@ struct resource { /* a row of api_kinds that is served */
     struct str api_version;      /* of kind */
     struct str head;             /* how a stored object begins, up to its metadata */
     const struct field_labels *labels; /* never NULL */
+    const char *verbs;                 /* "create,list" */
     verb_fn *serve; /* all its verbs, of what is no object of the store; else NULL */
 };
 
@@ -68,7 +70,7 @@ const struct resource *kinds_stored(const struct server *s, const char *group,
                                     const char *resource);
 /* What the client of an old version is told; STR_NONE: nothing. */
 struct str kinds_deprecation(const struct resource *res, struct arena *a);
-bool kinds_has_verb(const struct api_kind *k, const char *verb);
+bool kinds_has_verb(const struct resource *res, const char *verb);
 bool kinds_group_served(const struct server *s, struct str group);
 bool kinds_version_served(const struct server *s, struct str group, struct str version);
 /* Whether a PUT of what is not there creates it. */
@@ -85,13 +87,16 @@ verb_fn *subresource_serve(const struct api_kind *k);
 struct dir {
     int lock; /* of the folder; -1: none */
     struct pki_pair ca, serving, admin;
+    struct str token_key; /* of service accounts' tokens; PEM */
 };
-/* Opens or makes it; host is one more name or address of the certificate. */
-bool dir_open(struct dir *d, const char *path, const char *host, struct arena *a,
-              struct err *e);
+/* Opens or makes it; host and address are more names or addresses of the certificate. */
+bool dir_open(struct dir *d, const char *path, const char *host, const char *address,
+              struct arena *a, struct err *e);
 bool dir_write_kubeconfig(const struct dir *d, const char *path, const char *url,
                           struct arena *a, struct err *e);
 void dir_close(struct dir *d);
+/* A file of 1 MiB at most. */
+bool dir_read_file(struct arena *a, const char *path, struct str *out, struct err *e);
 
 /* ---- the server (server.c) ---- */
 
@@ -99,6 +104,10 @@ struct server {
     struct arena arena; /* lives as long */
     struct net_loop *loop;
     struct net_server *http;
+    struct net_server *local; /* at a Unix socket; NULL: none */
+    unsigned stopping;        /* of these */
+    void (*stopped)(void *ctx);
+    void *stopped_ctx;
     struct store *store;
     struct cache *cache;
     struct dir dir;
@@ -110,6 +119,7 @@ struct server {
     struct strmap by_name;    /* "GROUP/VERSION/RESOURCE" */
     struct strmap by_key;     /* "GROUP/RESOURCE" */
     struct watcher *watchers; /* open watches */
+    struct auth *auth;        /* who asks, and may they (auth.h) */
     uint64_t admission;       /* the plugins that are on, a bit each (admission.h) */
 
     struct arena scratch; /* of decoding for the cache */

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start and end of a server, and the way of a request to its verb. */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "api/timestamp.h"
 #include "server/admission.h"
-#include "server/user.h"
+#include "server/apiservices.h"
+#include "server/runtime_config.h"
+#include "server/auth.h"
+#include "server/bootstrap.h"
 
 enum {
     STOP_MS = 2000,            /* for requests that run when the server is stopped */
@@ -43,21 +49,6 @@ static const struct verb *find_verb(const struct request *r)
     return NULL;
 }
 
-static struct str lower_method(struct request *r)
-{
-    struct str m = arena_str(r->a, r->x->method);
-    for (size_t i = 0; i < m.n; i++)
-        ((char *)m.p)[i] |= m.p[i] >= 'A' && m.p[i] <= 'Z' ? 0x20 : 0;
-    return m;
-}
-
-static const char *verb_name(struct request *r, const struct verb *v)
-{
-    if (r->route.form == ROUTE_RESOURCE && v)
-        return v->name;
-    return str_is(r->x->method, "HEAD") ? "head" : lower_method(r).p;
-}
-
 static bool find_resource(struct request *r)
 {
     struct route *t = &r->route;
@@ -90,7 +81,7 @@ static void serve_resource(struct request *r, const struct verb *v)
     bool spread = r->res->main->namespaced && !r->route.namespace.p && v &&
                   strcmp(v->name, "list") != 0 && strcmp(v->name, "watch") != 0;
     bool onto = str_is(r->x->method, "POST") && r->route.name.p && !r->res->sub;
-    if (!v || spread || onto || !kinds_has_verb(r->res->kind, v->name)) {
+    if (!v || spread || onto || !kinds_has_verb(r->res, v->name)) {
         fail_method(r);
         request_answer_failure(r);
         return;
@@ -153,12 +144,11 @@ static void handle(void *ctx, struct net_exchange *x)
     r->user = u;
     bool ok = route_parse(x->path, r->a, &r->route) ||
               fail_bad(r, "the path is not properly encoded");
-    const struct verb *v = ok ? find_verb(r) : NULL;
-    ok = ok && user_authenticate(r, u) && user_authorize(r, u, verb_name(r, v));
+    ok = ok && user_authenticate(r, u) && user_impersonate(r, u) && user_authorize(r, u);
     if (!ok)
         request_answer_failure(r);
     else if (r->route.form == ROUTE_RESOURCE)
-        serve_resource(r, v);
+        serve_resource(r, find_verb(r));
     else if (r->route.form == ROUTE_OTHER)
         serve_other(r);
     else
@@ -234,6 +224,16 @@ static const char *host_of(struct arena *a, const char *listen)
     return arena_str(a, str_sub(s, bracket, end - bracket)).p;
 }
 
+static bool listen_locally(struct server *s, const struct server_opts *o, struct err *e)
+{
+    struct net_server_opts opts = {
+        .address = o->socket, .refuse = refuse, .max_body = MAX_BODY};
+    if (!o->socket)
+        return true;
+    s->local = net_server_new(s->loop, &opts, handle, s, e);
+    return s->local != NULL;
+}
+
 static bool listen_on(struct server *s, const struct server_opts *o, struct err *e)
 {
     struct net_tls_opts tls = {.cert_pem = s->dir.serving.cert_pem,
@@ -254,13 +254,54 @@ static bool listen_on(struct server *s, const struct server_opts *o, struct err 
     return true;
 }
 
+/* At which those in the cluster reach it; empty: it listens to its own machine alone. */
+static struct str reachable(struct arena *a, const char *host)
+{
+    struct ifaddrs *all = NULL;
+    struct str found = STR("");
+    char text[INET6_ADDRSTRLEN];
+    bool any = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+    if (!any)
+        return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
+                       strcmp(host, "localhost") == 0
+                   ? found
+                   : str_from(host);
+    if (getifaddrs(&all) != 0)
+        return found;
+    for (struct ifaddrs *i = all; i && found.n == 0; i = i->ifa_next)
+        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
+            !(i->ifa_flags & IFF_LOOPBACK) &&
+            inet_ntop(AF_INET, &((struct sockaddr_in *)i->ifa_addr)->sin_addr, text,
+                      sizeof text))
+            found = arena_str(a, str_from(text));
+    freeifaddrs(all);
+    return found;
+}
+
+static bool make_objects(struct server *s, struct str address, struct err *e)
+{
+    struct str now = now_text(&s->arena);
+    return namespaces_make(s, now, e) &&
+           bootstrap_make(s, now, address, net_server_port(s->http), e);
+}
+
+static bool ready_auth(struct server *s, const struct server_opts *o, struct err *e)
+{
+    s->auth = auth_new(s, o, e);
+    if (s->auth)
+        auth_follow(s);
+    return s->auth != NULL;
+}
+
 static bool start(struct server *s, const struct server_opts *o, struct err *e)
 {
     const char *host = host_of(&s->arena, o->listen);
+    struct str address = reachable(&s->arena, host);
     kinds_init(s);
-    return admission_configure(s, o->enable_admission, o->disable_admission, e) &&
-           dir_open(&s->dir, o->dir, host, &s->arena, e) && open_store(s, o->dir, e) &&
-           namespaces_make(s, now_text(&s->arena), e) && listen_on(s, o, e) &&
+    return runtime_config_check(o->runtime_config, e) && admission_configure(s, o->enable_admission, o->disable_admission, e) &&
+           dir_open(&s->dir, o->dir, host, address.p, &s->arena, e) &&
+           open_store(s, o->dir, e) && ready_auth(s, o, e) && listen_on(s, o, e) &&
+           listen_locally(s, o, e) && make_objects(s, address, e) &&
            dir_write_kubeconfig(&s->dir, o->dir, s->url, &s->arena, e);
 }
 
@@ -283,10 +324,22 @@ const char *server_url(const struct server *s)
     return s->url;
 }
 
+static void one_stopped(void *ctx)
+{
+    struct server *s = ctx;
+    if (--s->stopping == 0)
+        s->stopped(s->stopped_ctx);
+}
+
 void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
 {
     watch_end_all(s);
-    net_server_stop(s->http, STOP_MS, done, ctx);
+    s->stopped = done;
+    s->stopped_ctx = ctx;
+    s->stopping = 1 + (s->local != NULL);
+    net_server_stop(s->http, STOP_MS, one_stopped, s);
+    if (s->local)
+        net_server_stop(s->local, STOP_MS, one_stopped, s);
 }
 
 void server_free(struct server *s)
@@ -297,6 +350,9 @@ void server_free(struct server *s)
     watch_end_all(s);
     if (s->http)
         net_server_free(s->http);
+    if (s->local)
+        net_server_free(s->local);
+    auth_free(s->auth);
     if (s->cache)
         cache_free(s->cache);
     dir_close(&s->dir);

@@ -4,9 +4,9 @@
  * state: store, certificate authority, own certificate, and the kubeconfig of its
  * administrator. All of it runs on one event loop.
  *
- * Users: a client certificate of the group system:masters, signed by the folder's
- * authority, may do everything, and may act as another user. Nobody else may do anything
- * but ask for health and version: roles and tokens are not there yet.
+ * Users: whoever shows a client certificate that the folder's authority has signed, or a
+ * token; who shows nothing is system:anonymous. The group system:masters may do
+ * everything, kubelets what their pods need, others what roles say.
  */
 #ifndef DRAY_SERVER_SERVER_H
 #define DRAY_SERVER_SERVER_H
@@ -22,8 +22,17 @@ struct server_opts {
     const char *dir;    /* made when it is not there; its parent must be */
     const char *listen; /* "127.0.0.1:6443"; port 0: any */
     struct api_gates gates;
+    const char *runtime_config; /* runtime_config.h; NULL: nothing */
     /* Names of plugins, "A,B"; NULL: none (admission.h). */
     const char *enable_admission, *disable_admission;
+    /* Who is let in (token.h, authn.c). Lists are "A,B"; NULL: the default. */
+    const char *token_issuers, *audiences;
+    const char *token_signing_key; /* a file; NULL: the folder's own key */
+    const char *const *token_keys; /* files of more keys that tokens are signed with */
+    uint32_t ntoken_keys;
+    const char *token_file; /* of fixed tokens; NULL: none */
+    bool no_anonymous;      /* who says nothing about himself is refused */
+    const char *socket;     /* "unix:/path": its owner is an administrator; NULL: none */
     uint32_t not_ready_seconds, unreachable_seconds; /* DefaultTolerationSeconds */
 };
 #define SERVER_OPTS_INIT                                                                 \

@@ -1,124 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a user is, whoever found it. */
 #include "server/user.h"
 
-static const char ADMINS[] = "system:masters";
-
-static bool cert_is_admin(const struct net_exchange *x)
+bool names_have(const struct names *names, struct str name)
 {
-    for (uint32_t i = 0; i < x->nclient_groups; i++)
-        if (str_is(x->client_groups[i], ADMINS))
+    for (uint32_t i = 0; i < names->n; i++)
+        if (str_eq(names->v[i], name))
             return true;
     return false;
 }
 
-static bool unauthorized(struct request *r)
+struct names names_read(const struct doc *list, struct arena *a)
 {
-    return fail(r, 401, "Unauthorized", "Unauthorized");
+    struct names names = {0};
+    if (!list || list->type != DOC_LIST || list->n == 0)
+        return names;
+    struct str *v = ARENA_ARRAY(a, struct str, list->n);
+    for (uint32_t i = 0; i < list->n; i++)
+        if (list->items[i].type == DOC_STRING)
+            v[names.n++] = arena_str(a, doc_str(&list->items[i]));
+    names.v = v;
+    return names;
 }
 
-static bool acts_in_group(const struct net_exchange *x, const char *group)
+bool user_is_in(const struct user *u, struct str group)
 {
-    for (uint32_t i = 0; i < x->nheaders; i++)
-        if (str_is(x->headers[i].name, "impersonate-group") &&
-            str_is(x->headers[i].value, group))
+    for (uint32_t i = 0; i < u->ngroups; i++)
+        if (str_eq(u->groups[i], group))
             return true;
     return false;
-}
-
-static bool impersonates(const struct net_exchange *x)
-{
-    for (uint32_t i = 0; i < x->nheaders; i++)
-        if (str_starts(x->headers[i].name, STR("impersonate-")))
-            return true;
-    return false;
-}
-
-/* An administrator's request in the name of another. */
-static bool impersonate(struct request *r, struct user *u)
-{
-    struct str name = net_header_get(r->x, "impersonate-user");
-    if (!u->admin)
-        return fail(r, 403, "Forbidden",
-                    "users \"%.*s\" is forbidden: User \"%.*s\" cannot impersonate "
-                    "resource \"users\" in API group \"\" at the cluster scope",
-                    STR_ARG(name), STR_ARG(u->name));
-    if (name.n == 0)
-        return fail_bad(r,
-                        "requested groups or extras without impersonating a user name");
-    u->name = name;
-    u->admin = acts_in_group(r->x, ADMINS);
-    return true;
-}
-
-bool user_authenticate(struct request *r, struct user *out)
-{
-    const struct net_exchange *x = r->x;
-    *out = (struct user){.name = STR("system:anonymous")};
-    if (x->client_cert_error.n || net_header_get(x, "authorization").p)
-        return unauthorized(r);
-    if (x->client_name.n)
-        *out = (struct user){.name = x->client_name,
-                             .groups = x->client_groups,
-                             .ngroups = x->nclient_groups,
-                             .admin = cert_is_admin(x)};
-    return !impersonates(x) || impersonate(r, out);
 }
 
 bool user_in_group(const struct user *u, const char *group)
 {
-    for (uint32_t i = 0; i < u->ngroups; i++)
-        if (str_is(u->groups[i], group))
-            return true;
-    return false;
+    return user_is_in(u, str_from(group));
 }
 
-bool authorize_check(struct server *s, const struct user *u, const struct attributes *a)
+struct str user_extra_find(const struct user *u, const char *key)
 {
-    return u->admin;
+    for (uint32_t i = 0; i < u->nextra; i++)
+        if (str_is(u->extra[i].key, key) && u->extra[i].nvalues == 1)
+            return u->extra[i].values[0];
+    return STR_NONE;
 }
 
-static bool is_public(struct str path)
+void user_add_group(struct user *u, struct str group, struct arena *a)
 {
-    static const char *const PATHS[] = {"/healthz", "/livez", "/readyz", "/version",
-                                        "/version/"};
-    for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++)
-        if (str_is(path, PATHS[i]))
-            return true;
-    return false;
+    if (user_is_in(u, group))
+        return;
+    struct str *groups = ARENA_ARRAY(a, struct str, u->ngroups + 1);
+    if (u->ngroups)
+        memcpy(groups, u->groups, u->ngroups * sizeof *groups);
+    groups[u->ngroups++] = group;
+    u->groups = groups;
 }
 
-static bool forbid_resource(struct request *r, const struct user *u, const char *verb)
+static struct doc texts(const struct str *v, uint32_t n, struct arena *a)
 {
-    const struct route *t = &r->route;
-    struct str name =
-        t->name.n ? arena_printf(r->a, " \"%.*s\"", STR_ARG(t->name)) : STR("");
-    struct str what = t->subresource.n
-                          ? arena_printf(r->a, "%.*s/%.*s", STR_ARG(t->resource),
-                                         STR_ARG(t->subresource))
-                          : t->resource;
-    struct str where = t->namespace.p ? arena_printf(r->a, "in the namespace \"%.*s\"",
-                                                     STR_ARG(t->namespace))
-                                      : STR("at the cluster scope");
-    fail(r, 403, "Forbidden",
-         "%.*s%.*s is forbidden: User \"%.*s\" cannot %s resource \"%.*s\" in API group "
-         "\"%.*s\" %.*s",
-         STR_ARG(qualified(r->a, t->resource, t->group)), STR_ARG(name), STR_ARG(u->name),
-         verb, STR_ARG(what), STR_ARG(t->group), STR_ARG(where));
-    r->failure.has_details = true;
-    r->failure.name = t->name;
-    r->failure.group = t->group;
-    r->failure.kind = t->resource;
-    return false;
+    struct doc list = doc_make_list();
+    for (uint32_t i = 0; i < n; i++)
+        doc_append(a, &list, doc_make_string(a, v[i]));
+    return list;
 }
 
-bool user_authorize(struct request *r, const struct user *u, const char *verb)
+struct doc user_doc(const struct user *u, struct arena *a)
 {
-    if (u->admin || is_public(r->x->path))
-        return true;
-    if (r->route.form == ROUTE_RESOURCE)
-        return forbid_resource(r, u, verb);
-    fail(r, 403, "Forbidden", "forbidden: User \"%.*s\" cannot %s path \"%.*s\"",
-         STR_ARG(u->name), verb, STR_ARG(r->x->path));
-    r->failure.has_details = true;
-    return false;
+    struct doc d = doc_make_map(), extra = doc_make_map();
+    if (u->name.n)
+        doc_set(a, &d, "username", doc_make_string(a, u->name));
+    if (u->uid.n)
+        doc_set(a, &d, "uid", doc_make_string(a, u->uid));
+    if (u->ngroups)
+        doc_set(a, &d, "groups", texts(u->groups, u->ngroups, a));
+    for (uint32_t i = 0; i < u->nextra; i++)
+        doc_set_str(a, &extra, u->extra[i].key,
+                    texts(u->extra[i].values, u->extra[i].nvalues, a));
+    if (extra.n)
+        doc_set(a, &d, "extra", extra);
+    return d;
+}
+
+/* Upstream's own rule: two parts, each a name that an object could have. */
+static bool could_be_name(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (!letter && c != '-' && c != '.')
+            return false;
+    }
+    return s.n > 0;
+}
+
+bool user_split_account(struct str username, struct str *namespace, struct str *name)
+{
+    static const struct str PREFIX = {"system:serviceaccount:", 22};
+    size_t colon =
+        str_starts(username, PREFIX) ? str_find_byte(username, ':', PREFIX.n) : SIZE_MAX;
+    if (colon == SIZE_MAX)
+        return false;
+    *namespace = str_sub(username, PREFIX.n, colon);
+    *name = str_sub(username, colon + 1, SIZE_MAX);
+    return could_be_name(*namespace) && could_be_name(*name);
 }
