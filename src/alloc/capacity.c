@@ -216,39 +216,39 @@ static const struct view_amount *lacking(const struct view_amount *wants, uint32
 {
     for (uint32_t i = 0; i < n; i++) {
         bool found = false;
-        for (uint32_t j = 0; j < d->ncapacities && !found; j++)
-            found = str_eq(d->capacities[j].name, wants[i].name);
+        for (uint32_t j = 0; j < d->shape->ncapacities && !found; j++)
+            found = str_eq(device_capacity_name(d, j), wants[i].name);
         if (!found)
             return &wants[i];
     }
     return NULL;
 }
 
-/* What stands in the way: an error before anything else, else the first refusal. */
-static const struct device_capacity *obstacle(const struct alloc_features *f,
-                                              const struct view_amount *wants, uint32_t n,
-                                              const struct device_facts *d,
-                                              struct draw *out)
+/* What stands in the way: an error before anything else, else the first refusal. False:
+ * nothing. */
+static bool obstacle(const struct alloc_features *f, const struct view_amount *wants,
+                     uint32_t n, const struct device_facts *d, struct device_capacity *at,
+                     struct draw *out)
 {
-    const struct device_capacity *first = NULL;
-    for (uint32_t i = 0; i < d->ncapacities; i++) {
-        const struct device_capacity *c = &d->capacities[i];
-        const struct quantity *want = wanted(wants, n, c->name);
+    bool refused = false;
+    for (uint32_t i = 0; i < d->shape->ncapacities; i++) {
+        const struct device_capacity c = device_capacity(d, i);
+        const struct quantity *want = wanted(wants, n, c.name);
         struct draw draw;
-        if (!want && !c->policy && quantity_sign(&c->value) >= 0)
+        if (!want && !c.policy && quantity_sign(&c.value) >= 0)
             continue; /* all of it is taken */
-        draw_amount(f, want, c, &draw);
-        if (draw.fit == CAPACITY_ERROR) {
-            *out = draw;
-            return c;
-        }
-        judge(f, c, &draw);
-        if (draw.fit == CAPACITY_NO && !first) {
-            *out = draw;
-            first = c;
-        }
+        draw_amount(f, want, &c, &draw);
+        if (draw.fit != CAPACITY_ERROR)
+            judge(f, &c, &draw);
+        if (draw.fit == CAPACITY_FITS || (refused && draw.fit != CAPACITY_ERROR))
+            continue;
+        *out = draw;
+        *at = c;
+        refused = true;
+        if (draw.fit == CAPACITY_ERROR)
+            break;
     }
-    return first;
+    return refused;
 }
 
 enum capacity_fit capacity_check(const struct alloc_features *f,
@@ -256,9 +256,10 @@ enum capacity_fit capacity_check(const struct alloc_features *f,
                                  const struct device_facts *d)
 {
     struct draw draw;
+    struct device_capacity at;
     if (nwants && lacking(wants, nwants, d))
         return CAPACITY_NO;
-    return obstacle(f, wants, nwants, d, &draw) ? draw.fit : CAPACITY_FITS;
+    return obstacle(f, wants, nwants, d, &at, &draw) ? draw.fit : CAPACITY_FITS;
 }
 
 enum capacity_fit capacity_explain(const struct alloc_features *f,
@@ -272,19 +273,18 @@ enum capacity_fit capacity_explain(const struct alloc_features *f,
         *why = arena_printf(a, "%.*s: the device has none", STR_ARG(none->name));
         return CAPACITY_NO;
     }
-    const struct device_capacity *c = obstacle(f, wants, nwants, d, &draw);
-    if (!c)
+    struct device_capacity c;
+    if (!obstacle(f, wants, nwants, d, &c, &draw))
         return CAPACITY_FITS;
     if (draw.fit == CAPACITY_ERROR) {
-        *why = arena_printf(a, "capacity \"%.*s\": %s", STR_ARG(c->name), draw.why);
+        *why = arena_printf(a, "capacity \"%.*s\": %s", STR_ARG(c.name), draw.why);
         return draw.fit;
     }
-    struct str want = quantity_print(&draw.amount, a), has = quantity_print(&c->value, a);
-    *why = arena_printf(a, "%.*s: wants %.*s, has %.*s", STR_ARG(c->name), STR_ARG(want),
+    struct str want = quantity_print(&draw.amount, a), has = quantity_print(&c.value, a);
+    *why = arena_printf(a, "%.*s: wants %.*s, has %.*s", STR_ARG(c.name), STR_ARG(want),
                         STR_ARG(has));
-    if (quantity_cmp(&draw.amount, &c->value) <= 0)
-        *why =
-            arena_printf(a, "%.*s: %.*s %s", STR_ARG(c->name), STR_ARG(want), draw.why);
+    if (quantity_cmp(&draw.amount, &c.value) <= 0)
+        *why = arena_printf(a, "%.*s: %.*s %s", STR_ARG(c.name), STR_ARG(want), draw.why);
     return draw.fit;
 }
 
@@ -292,10 +292,10 @@ void capacity_amounts(const struct alloc_features *f, const struct view_amount *
                       uint32_t nwants, const struct device_facts *d,
                       struct view_amount *out)
 {
-    for (uint32_t i = 0; i < d->ncapacities; i++) {
-        const struct device_capacity *c = &d->capacities[i];
+    for (uint32_t i = 0; i < d->shape->ncapacities; i++) {
+        const struct device_capacity c = device_capacity(d, i);
         struct draw draw;
-        draw_amount(f, wanted(wants, nwants, c->name), c, &draw);
-        out[i] = (struct view_amount){c->name, draw.amount};
+        draw_amount(f, wanted(wants, nwants, c.name), &c, &draw);
+        out[i] = (struct view_amount){c.name, draw.amount};
     }
 }

@@ -54,6 +54,8 @@ struct expression {
     struct str text;
     struct device_expr *x; /* NULL: does not compile, error says why */
     struct str error;
+    struct device_memo memo; /* of a selector; unset until the first question */
+    /* Of what the memo does not remember in full, and of derived attributes. */
     struct arena values;      /* of the outcomes */
     struct outcome *outcomes; /* open addressing, mask + 1 slots */
     uint32_t mask, n;

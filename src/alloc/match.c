@@ -22,6 +22,8 @@ static struct expression *expression_new(struct alloc_inventory *inv, struct str
 
 static void expression_free(struct expression *x)
 {
+    if (x->memo.expr)
+        device_memo_fini(&x->memo);
     if (x->x)
         device_expr_free(x->x);
     free(x->outcomes);
@@ -134,13 +136,20 @@ struct outcome *expression_outcome(struct alloc_inventory *inv, struct expressio
 enum device_verdict expression_match(struct alloc_inventory *inv, struct expression *x,
                                      const struct device_facts *facts)
 {
+    struct str why;
     bool made;
     if (!x->x)
         return DEVICE_ERROR;
+    if (!x->memo.expr)
+        device_memo_init(&x->memo, x->x);
+    if (x->memo.complete) {
+        enum device_verdict v = device_memo_match(&x->memo, facts, &inv->run, &why);
+        cel_run_reset(&inv->run);
+        return v;
+    }
     struct outcome *o = expression_outcome(inv, x, facts, &made);
     if (made) {
-        struct str why;
-        o->verdict = (uint8_t)device_expr_match(x->x, facts, &inv->run, &why);
+        o->verdict = (uint8_t)device_memo_match(&x->memo, facts, &inv->run, &why);
         cel_run_reset(&inv->run);
     }
     return (enum device_verdict)o->verdict;

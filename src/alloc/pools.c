@@ -104,7 +104,7 @@ uint32_t pool_find(const struct pool *p, struct str device)
 static void note_device(const struct alloc_features *f, struct pool *p, uint32_t i)
 {
     const struct view_device *d = p->devices[i].v;
-    if (f->consumable_capacity && d->facts.allow_multiple) {
+    if (f->consumable_capacity && d->facts.shape->allow_multiple) {
         bit_set(p->multi, i);
         p->any_multi = true;
     }
@@ -120,7 +120,7 @@ static void note_device(const struct alloc_features *f, struct pool *p, uint32_t
         bit_set(p->skips, i);
         p->any_skips = true;
     }
-    if (d->facts.ncapacities)
+    if (d->facts.shape->ncapacities)
         p->any_capacity = true;
 }
 

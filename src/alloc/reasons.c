@@ -109,16 +109,16 @@ static struct str share_text(struct solver *s, uint32_t alt, uint32_t d, struct 
     const struct device_facts *f = &device_of(s, d)->facts;
     const struct consumed *c = consumed_of(s, alt, d);
     const amount *used = share_used(s, d);
-    for (uint32_t i = 0; i < f->ncapacities; i++) {
-        const struct device_capacity *cap = &f->capacities[i];
+    for (uint32_t i = 0; i < f->shape->ncapacities; i++) {
+        const struct device_capacity cap = device_capacity(f, i);
         amount limit = 0;
-        amount_from(&cap->value, &limit);
+        amount_from(&cap.value, &limit);
         if (used[i] + c->n[i] <= limit)
             continue;
         struct str want = quantity_print(&c->amounts[i].value, a);
-        struct str left = amount_text(limit - used[i], cap->value.format, a);
-        struct str has = quantity_print(&cap->value, a);
-        return arena_printf(a, "%.*s: wants %.*s, %.*s of %.*s left", STR_ARG(cap->name),
+        struct str left = amount_text(limit - used[i], cap.value.format, a);
+        struct str has = quantity_print(&cap.value, a);
+        return arena_printf(a, "%.*s: wants %.*s, %.*s of %.*s left", STR_ARG(cap.name),
                             STR_ARG(want), STR_ARG(left), STR_ARG(has));
     }
     return STR_NONE;

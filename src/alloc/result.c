@@ -6,7 +6,7 @@
 
 static void fill_consumed(struct solver *s, const struct pick *p, struct alloc_pick *out)
 {
-    uint32_t n = out->device->facts.ncapacities;
+    uint32_t n = out->device->facts.shape->ncapacities;
     if (!n)
         return;
     const struct consumed *c = consumed_of(s, p->alt, p->device);

@@ -104,11 +104,12 @@ static enum take take_shared_parts(struct solver *s, uint32_t seat, uint32_t dev
 static amount *recorded(struct solver *s, const struct pool *p,
                         const struct view_device *d)
 {
-    amount *used = ARENA_ARRAY(&s->scratch, amount, d->facts.ncapacities);
+    uint32_t n = d->facts.shape->ncapacities;
+    amount *used = ARENA_ARRAY(&s->scratch, amount, n);
     const struct held *h = held_find(p, d->name);
-    for (uint32_t i = 0; h && i < d->facts.ncapacities; i++)
+    for (uint32_t i = 0; h && i < n; i++)
         for (size_t j = 0; j < h->consumed.n; j++)
-            if (str_eq(h->consumed.v[j].name, d->facts.capacities[i].name))
+            if (str_eq(h->consumed.v[j].name, device_capacity_name(&d->facts, i)))
                 used[i] = h->consumed.v[j].n;
     return used;
 }
@@ -139,12 +140,12 @@ static const struct consumed *consumed_make(struct solver *s, struct pool *p,
 {
     const struct device_facts *f = &p->devices[i].v->facts;
     struct consumed *c = ARENA_NEW(&p->mem, struct consumed);
-    struct view_amount *amounts =
-        ARENA_ARRAY(&p->mem, struct view_amount, f->ncapacities);
-    amount *n = ARENA_ARRAY(&p->mem, amount, f->ncapacities);
+    uint32_t ncapacities = f->shape->ncapacities;
+    struct view_amount *amounts = ARENA_ARRAY(&p->mem, struct view_amount, ncapacities);
+    amount *n = ARENA_ARRAY(&p->mem, amount, ncapacities);
     capacity_amounts(&s->plan->inv->features, profile->capacity, profile->ncapacity, f,
                      amounts);
-    for (uint32_t j = 0; j < f->ncapacities; j++)
+    for (uint32_t j = 0; j < ncapacities; j++)
         if (!amount_from(&amounts[j].value, &n[j]))
             n[j] = AMOUNT_MAX; /* never fits */
     *c = (struct consumed){amounts, n};
@@ -170,9 +171,9 @@ static bool take_capacity(struct solver *s, uint32_t alt, uint32_t device)
     const struct device_facts *f = &device_of(s, device)->facts;
     struct share_state *t = share_state(s, seat, device);
     const struct consumed *c = consumed_of(s, alt, device);
-    for (uint32_t i = 0; i < f->ncapacities; i++) {
+    for (uint32_t i = 0; i < f->shape->ncapacities; i++) {
         amount limit, sum = t->used[i];
-        if (!amount_from(&f->capacities[i].value, &limit) || !amount_add(&sum, c->n[i]) ||
+        if (!amount_from(device_amount(f, i), &limit) || !amount_add(&sum, c->n[i]) ||
             sum > limit)
             return false;
         SAVE(s, t->used[i]);

@@ -87,17 +87,18 @@ static void see_counters(const struct solver *s, struct print *h, uint32_t d,
 static void see_shares(struct solver *s, struct print *h, uint32_t d)
 {
     const struct device_facts *f = &device_of(s, d)->facts;
-    add(h, f->ncapacities);
-    for (uint32_t i = 0; i < f->ncapacities; i++) {
+    uint32_t n = f->shape->ncapacities;
+    add(h, n);
+    for (uint32_t i = 0; i < n; i++) {
         amount limit = 0;
-        amount_from(&f->capacities[i].value, &limit);
+        amount_from(device_amount(f, i), &limit);
         add_amount(h, limit);
         add_amount(h, share_used(s, d)[i]);
     }
     for (uint32_t alt = 0; alt < s->plan->nalts; alt++) {
         const struct consumed *c =
             bit_test(s->alts.v[alt].ok, d) ? consumed_of(s, alt, d) : NULL;
-        for (uint32_t i = 0; c && i < f->ncapacities; i++)
+        for (uint32_t i = 0; c && i < n; i++)
             add_amount(h, c->n[i]);
     }
 }

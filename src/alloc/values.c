@@ -124,19 +124,13 @@ uint32_t attribute_id(struct alloc_inventory *inv, struct str name)
 
 /* Rule 39: the exact name first, then the name without its domain, if the domain is the
  * driver's. Both have the same id. */
-static const struct device_attr *find_attribute(const struct device_facts *f, uint32_t id,
-                                                struct str name)
+static uint32_t find_attribute(const struct device_shape *s, uint32_t id, struct str name)
 {
-    const struct device_attr *bare = NULL;
     bool qualified = str_find_byte(name, '/', 0) != SIZE_MAX;
-    for (uint32_t i = 0; i < f->nattrs; i++) {
-        if (f->attrs[i].id != id)
-            continue;
-        if (str_eq(f->attrs[i].name, name))
-            return &f->attrs[i];
-        bare = &f->attrs[i];
-    }
-    return qualified ? bare : NULL;
+    for (uint32_t i = 0; i < s->nattrs; i++)
+        if (s->ids[i] == id)
+            return qualified || str_eq(s->names[i], name) ? i : NONE;
+    return NONE;
 }
 
 static void reserve(struct value_column ***v, size_t *n, size_t *cap, uint32_t id)
@@ -164,10 +158,15 @@ static void fill_published(struct alloc_inventory *inv, struct pool *p, struct s
                            struct value_column *c)
 {
     uint32_t id = device_name_id(inv->names, p->driver, name);
+    const struct device_shape *shape = NULL;
+    uint32_t at = NONE;
     for (uint32_t i = 0; i < p->n; i++) {
-        const struct device_attr *at = find_attribute(&p->devices[i].v->facts, id, name);
-        if (at)
-            c->of[i] = set_of(inv, &at->value, &p->mem);
+        const struct device_facts *d = &p->devices[i].v->facts;
+        if (shape != d->shape)
+            at = find_attribute(d->shape, id, name);
+        shape = d->shape;
+        if (at != NONE)
+            c->of[i] = set_of(inv, device_attr(d, at), &p->mem);
     }
 }
 

@@ -3,126 +3,134 @@
 #include <stdlib.h>
 
 #include "api/view_read.h"
+#include "base/vec.h"
 
-/* Devices of one slice repeat each other's names and values: texts that were just copied
- * are used again, and so are versions that were just parsed. */
-struct recent {
-    struct str text;
-    const struct semver *version; /* of text, NULL: not parsed */
-};
-enum { NRECENT = 64 };
-
+/* Attributes and capacities are read into room that the devices of a slice share, their
+ * texts borrowed: device_facts_make keeps each value once. */
 struct slice_reader {
     struct view_reader r;
     struct device_names *names;
     struct str driver;
-    struct recent recent[NRECENT]; /* by hash */
+    struct arena scratch; /* of a device's lists */
+    VEC(struct device_attr) attrs;
+    VEC(struct device_capacity) capacities;
 };
 
-static struct recent *share(struct slice_reader *s, struct str text)
-{
-    struct recent *e = &s->recent[str_hash(text) % NRECENT];
-    if (!e->text.p || !str_eq(e->text, text))
-        *e = (struct recent){arena_str(s->r.a, text), NULL};
-    return e;
-}
+/* ---- Attributes ---- */
 
-static void read_version(struct slice_reader *s, struct str text,
-                         struct device_attr_value *v)
-{
-    struct recent *e = share(s, text);
-    struct semver parsed;
-    if (!e->version && semver_parse(e->text, false, s->r.a, &parsed, NULL)) {
-        struct semver *kept = ARENA_NEW(s->r.a, struct semver);
-        *kept = parsed;
-        e->version = kept;
-    }
-    *v = (struct device_attr_value){
-        .kind = DEVICE_ATTR_VERSION, .s = e->text, .versions = e->version};
-}
-
-static void read_ints(struct view_reader *r, const struct doc *list,
+static void read_ints(struct slice_reader *s, const struct doc *list,
                       struct device_attr_value *v)
 {
-    int64_t *ints = VIEW_ITEMS(r, list, int64_t, &v->n);
-    for (uint32_t i = 0; i < v->n; i++)
+    int64_t *ints = ARENA_ARRAY(&s->scratch, int64_t, list->n);
+    for (uint32_t i = 0; i < list->n; i++)
         if (!doc_int64(&list->items[i], &ints[i]))
-            view_fail(r, "ints", "a list of integers", &list->items[i]);
+            view_fail(&s->r, "ints", "a list of integers", &list->items[i]);
     v->ints = ints;
 }
 
-static void read_bools(struct view_reader *r, const struct doc *list,
+static void read_bools(struct slice_reader *s, const struct doc *list,
                        struct device_attr_value *v)
 {
-    bool *bools = VIEW_ITEMS(r, list, bool, &v->n);
-    for (uint32_t i = 0; i < v->n; i++) {
+    bool *bools = ARENA_ARRAY(&s->scratch, bool, list->n);
+    for (uint32_t i = 0; i < list->n; i++) {
         if (list->items[i].type != DOC_BOOL)
-            view_fail(r, "bools", "a list of booleans", &list->items[i]);
+            view_fail(&s->r, "bools", "a list of booleans", &list->items[i]);
         else
             bools[i] = list->items[i].b;
     }
     v->bools = bools;
 }
 
-/* Lists first, then scalars, in the order upstream looks (spec 4.1). */
-static struct device_attr_value read_list(struct view_reader *r, const struct doc *d)
+static void read_texts(struct slice_reader *s, const struct doc *list,
+                       struct device_attr_value *v)
 {
-    struct device_attr_value v = {0};
-    const struct doc *list;
-    if ((list = view_list(r, d, "ints")) != NULL) {
-        v.kind = DEVICE_ATTR_INTS;
-        read_ints(r, list, &v);
-    } else if ((list = view_list(r, d, "bools")) != NULL) {
-        v.kind = DEVICE_ATTR_BOOLS;
-        read_bools(r, list, &v);
-    } else if (view_list(r, d, "strings")) {
-        struct view_strs s = view_strs(r, d, "strings");
-        v = (struct device_attr_value){
-            .kind = DEVICE_ATTR_STRINGS, .n = s.n, .strings = s.v};
-    } else if (view_list(r, d, "versions")) {
-        struct view_strs s = view_strs(r, d, "versions");
-        v = (struct device_attr_value){
-            .kind = DEVICE_ATTR_VERSIONS, .n = s.n, .strings = s.v};
+    struct str *texts = ARENA_ARRAY(&s->scratch, struct str, list->n);
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (list->items[i].type != DOC_STRING)
+            view_fail(&s->r, v->kind == DEVICE_ATTR_STRINGS ? "strings" : "versions",
+                      "a list of strings", &list->items[i]);
+        else
+            texts[i] = doc_str(&list->items[i]);
     }
-    return v;
+    v->strings = texts;
+}
+
+static void read_int(struct slice_reader *s, const struct doc *d,
+                     struct device_attr_value *v)
+{
+    if (!doc_int64(d, &v->i))
+        view_fail(&s->r, "int", "a 64-bit integer", d);
+}
+
+static void read_bool(struct slice_reader *s, const struct doc *d,
+                      struct device_attr_value *v)
+{
+    v->b = d->b;
+}
+
+static void read_text(struct slice_reader *s, const struct doc *d,
+                      struct device_attr_value *v)
+{
+    v->s = doc_str(d);
+}
+
+/* Lists first, then scalars, in the order upstream looks (spec 4.1). */
+static const struct attr_field {
+    struct str name;
+    uint8_t kind, type;
+    const char *want;
+    void (*read)(struct slice_reader *s, const struct doc *d,
+                 struct device_attr_value *v);
+} attr_fields[] = {
+    {{"ints", 4}, DEVICE_ATTR_INTS, DOC_LIST, "a list", read_ints},
+    {{"bools", 5}, DEVICE_ATTR_BOOLS, DOC_LIST, "a list", read_bools},
+    {{"strings", 7}, DEVICE_ATTR_STRINGS, DOC_LIST, "a list", read_texts},
+    {{"versions", 8}, DEVICE_ATTR_VERSIONS, DOC_LIST, "a list", read_texts},
+    {{"int", 3}, DEVICE_ATTR_INT, DOC_NUMBER, "an integer", read_int},
+    {{"bool", 4}, DEVICE_ATTR_BOOL, DOC_BOOL, "true or false", read_bool},
+    {{"string", 6}, DEVICE_ATTR_STRING, DOC_STRING, "a string", read_text},
+    {{"version", 7}, DEVICE_ATTR_VERSION, DOC_STRING, "a string", read_text},
+};
+enum { NATTR_FIELDS = sizeof attr_fields / sizeof *attr_fields };
+
+/* The value, unless it is null. */
+static void read_field(struct slice_reader *s, const struct attr_field *f,
+                       const struct doc *d, struct device_attr_value *v)
+{
+    if (d->type == DOC_NULL)
+        return;
+    if (d->type != f->type) {
+        view_fail(&s->r, f->name.p, f->want, d);
+        return;
+    }
+    v->kind = f->kind;
+    v->n = d->type == DOC_LIST ? d->n : 0;
+    f->read(s, d, v);
 }
 
 static struct device_attr_value read_attr(struct slice_reader *s, const struct doc *d)
 {
-    struct view_reader *r = &s->r;
-    struct device_attr_value v = read_list(r, d);
-    const struct doc *m;
-    if (v.kind != DEVICE_ATTR_NONE)
+    struct device_attr_value v = {0};
+    if (d->type != DOC_MAP)
         return v;
-    if ((m = doc_get(d, "int")) != NULL && m->type != DOC_NULL) {
-        v.kind = DEVICE_ATTR_INT;
-        v.i = view_int(r, d, "int");
-    } else if ((m = doc_get(d, "bool")) != NULL && m->type != DOC_NULL) {
-        v.kind = DEVICE_ATTR_BOOL;
-        v.b = view_bool(r, d, "bool", NULL);
-    } else if ((m = doc_get(d, "string")) != NULL && m->type != DOC_NULL) {
-        v.kind = DEVICE_ATTR_STRING;
-        if (m->type == DOC_STRING)
-            v.s = share(s, doc_str(m))->text;
-        else
-            view_fail(r, "string", "a string", m);
-    } else if ((m = doc_get(d, "version")) != NULL && m->type == DOC_STRING) {
-        read_version(s, doc_str(m), &v);
+    for (int i = 0; i < NATTR_FIELDS && v.kind == DEVICE_ATTR_NONE; i++) {
+        const struct doc *m = doc_get_str(d, attr_fields[i].name);
+        if (m)
+            read_field(s, &attr_fields[i], m, &v);
     }
     return v;
 }
 
-static struct device_attr *read_attrs(struct slice_reader *s, const struct doc *map,
-                                      uint32_t *n)
+static void read_attrs(struct slice_reader *s, const struct doc *map)
 {
-    struct device_attr *v = VIEW_ITEMS(&s->r, map, struct device_attr, n);
-    for (uint32_t i = 0; i < *n; i++) {
+    vec_clear(&s->attrs);
+    for (uint32_t i = 0; map && i < map->n; i++) {
         const struct doc_member *m = &map->members[i];
-        v[i].name = share(s, doc_key(m))->text;
-        v[i].value = read_attr(s, &m->value);
+        vec_push(&s->attrs, (struct device_attr){doc_key(m), read_attr(s, &m->value)});
     }
-    return v;
 }
+
+/* ---- Capacities ---- */
 
 static const struct quantity *optional_quantity(struct view_reader *r,
                                                 const struct doc *d, const char *field)
@@ -156,17 +164,25 @@ static const struct device_capacity_policy *read_policy(struct view_reader *r,
     return p;
 }
 
-static struct device_capacity *read_capacities(struct slice_reader *s,
-                                               const struct doc *map, uint32_t *n)
+static struct quantity read_amount(struct slice_reader *s, const struct doc *d)
 {
-    struct device_capacity *v = VIEW_ITEMS(&s->r, map, struct device_capacity, n);
-    for (uint32_t i = 0; i < *n; i++) {
+    struct quantity q = QUANTITY_ZERO;
+    struct view_reader brief = {&s->scratch, s->r.e, s->r.failed};
+    view_quantity(&brief, d, "value", &q);
+    s->r.failed = brief.failed;
+    return q;
+}
+
+static void read_capacities(struct slice_reader *s, const struct doc *map)
+{
+    vec_clear(&s->capacities);
+    for (uint32_t i = 0; map && i < map->n; i++) {
         const struct doc_member *m = &map->members[i];
-        v[i].name = share(s, doc_key(m))->text;
-        view_quantity(&s->r, &m->value, "value", &v[i].value);
-        v[i].policy = read_policy(&s->r, view_map(&s->r, &m->value, "requestPolicy"));
+        struct device_capacity c = {.name = doc_key(m),
+                                    .value = read_amount(s, &m->value)};
+        c.policy = read_policy(&s->r, view_map(&s->r, &m->value, "requestPolicy"));
+        vec_push(&s->capacities, c);
     }
-    return v;
 }
 
 /* What selectors see. */
@@ -174,13 +190,12 @@ static void read_facts(struct slice_reader *s, const struct doc *d,
                        struct device_facts *out)
 {
     struct view_reader *r = &s->r;
-    uint32_t nattrs, ncapacities;
-    struct device_attr *attrs = read_attrs(s, view_map(r, d, "attributes"), &nattrs);
-    struct device_capacity *capacities =
-        read_capacities(s, view_map(r, d, "capacity"), &ncapacities);
+    arena_reset(&s->scratch);
+    read_attrs(s, view_map(r, d, "attributes"));
+    read_capacities(s, view_map(r, d, "capacity"));
     bool multiple = view_bool(r, d, "allowMultipleAllocations", NULL);
-    device_facts_make(out, s->names, s->driver, attrs, nattrs, capacities, ncapacities,
-                      multiple, r->a);
+    device_facts_make(out, s->names, s->driver, s->attrs.v, (uint32_t)s->attrs.n,
+                      s->capacities.v, (uint32_t)s->capacities.n, multiple, r->a);
 }
 
 static const struct view_consumption *read_consumes(struct view_reader *r,
@@ -269,6 +284,9 @@ struct view_slice *view_slice_new(const struct doc *d, struct device_names *name
     struct view_slice *out = ARENA_NEW(a, struct view_slice);
     view_read_meta(&s.r, d, &out->meta);
     read_slice(&s, view_map(&s.r, d, "spec"), out);
+    vec_release(&s.attrs);
+    vec_release(&s.capacities);
+    arena_fini(&s.scratch);
     if (!s.r.failed)
         return out;
     err_wrap(e, "ResourceSlice \"%.*s\"", STR_ARG(out->meta.name));

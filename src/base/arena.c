@@ -47,9 +47,9 @@ static void use_chunk(struct arena *a, struct arena_chunk *c)
 
 void arena_reset(struct arena *a)
 {
-    if (!a->chunks)
-        return;
     struct arena_chunk *keep = a->chunks;
+    if (!keep || (!keep->older && a->next == (char *)keep + HEADER))
+        return; /* as it was after the last reset */
     for (struct arena_chunk *c = keep; c; c = c->older)
         if (c->size > keep->size)
             keep = c;

@@ -92,6 +92,34 @@ void cel_run_reset(struct cel_run *run);
 struct cel_value cel_eval(const struct cel_program *p, const void *const *activations,
                           struct cel_run *run);
 
+/*
+ * A program in parts: the operands of its && || !. What a part says that loads one slot
+ * and looks at nothing else depends on that value alone. Whoever evaluates a program for
+ * many inputs keeps a cell for each such part and value: a part whose cell is known is
+ * not evaluated again, and outcome and cost are the same.
+ */
+enum { CEL_CELL_COST_MAX = (1 << 30) - 1 };
+struct cel_cell { /* zero: nothing is known */
+    uint32_t known : 1, value : 1, cost : 30;
+};
+struct cel_part {
+    uint32_t var;
+    int slot;
+    bool single; /* else it looks at more than this slot: it takes no cell */
+};
+struct cel_node;
+struct cel_parts {
+    const struct cel_program *program;
+    const struct cel_node *root;
+    struct cel_part *v;
+    uint32_t n;
+};
+/* In the arena; the program must stay. */
+void cel_parts_make(struct cel_parts *out, const struct cel_program *p, struct arena *a);
+/* As cel_eval. cells[i] is of part i for its value in the activations; NULL: none. */
+struct cel_value cel_parts_eval(const struct cel_parts *p, const void *const *activations,
+                                struct cel_cell *const *cells, struct cel_run *run);
+
 /* The slots the program loads of each variable, so that a caller can group equal inputs.
  * *whole is set if the variable is also used in other ways. */
 uint32_t cel_program_slots(const struct cel_program *p, uint32_t var, int *out,

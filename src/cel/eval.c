@@ -26,32 +26,48 @@ void cel_run_reset(struct cel_run *run)
 enum { LOCALS_ON_STACK = 8 };
 enum { MEMORY_LIMIT = 64 << 20 };
 
-static struct cel_value execute(const struct cel_program *p, struct cel_frame *f)
+static __attribute__((noinline)) struct cel_value
+execute(const struct cel_program *p, const struct cel_node *root, struct cel_frame *f)
 {
     struct cel_value locals[LOCALS_ON_STACK];
     f->locals = locals;
     if (p->nlocals > LOCALS_ON_STACK)
         f->locals = ARENA_ARRAY(&f->run->arena, struct cel_value, p->nlocals);
-    return cel_exec(p->root, f);
+    return cel_exec(root, f);
 }
 
-struct cel_value cel_eval(const struct cel_program *p, const void *const *activations,
-                          struct cel_run *run)
+static inline struct cel_value eval(const struct cel_program *p,
+                                    const struct cel_node *root,
+                                    const void *const *activations,
+                                    struct cel_cell *const *cells, struct cel_run *run)
 {
     struct cel_frame f = {
         .run = run,
         .activations = activations,
+        .cells = cells,
         .limit = run->cost_limit ? run->cost_limit : UINT64_MAX,
         .memory_end =
             run->arena.size + (run->memory_limit ? run->memory_limit : MEMORY_LIMIT),
     };
     run->interrupted = false;
     run->work = 0;
-    struct cel_value v = p->nlocals ? execute(p, &f) : cel_exec(p->root, &f);
+    struct cel_value v = p->nlocals ? execute(p, root, &f) : cel_exec(root, &f);
     run->cost = f.cost;
     if (run->work > 0 && !cel_work(run)) /* a function may have passed over the error */
         return cel_too_much_work();
     return v;
+}
+
+struct cel_value cel_eval(const struct cel_program *p, const void *const *activations,
+                          struct cel_run *run)
+{
+    return eval(p, p->root, activations, NULL, run);
+}
+
+struct cel_value cel_parts_eval(const struct cel_parts *p, const void *const *activations,
+                                struct cel_cell *const *cells, struct cel_run *run)
+{
+    return eval(p->program, p->root, activations, cells, run);
 }
 
 struct cel_value cel_over_budget(struct cel_frame *f)

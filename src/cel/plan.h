@@ -29,8 +29,9 @@ struct cel_frame {
     const void *const *activations;
     struct cel_value *locals; /* variables of comprehensions, by number */
     uint64_t cost, limit;
-    size_t memory_end; /* the arena may not grow beyond */
-    uint32_t ticks;    /* iterations since the last poll for cancellation */
+    size_t memory_end;             /* the arena may not grow beyond */
+    uint32_t ticks;                /* iterations since the last poll for cancellation */
+    struct cel_cell *const *cells; /* of cel_parts_eval */
 };
 
 typedef struct cel_value cel_code(const struct cel_node *n, struct cel_frame *f);
@@ -146,6 +147,10 @@ struct cel_node {
             const struct cel_node **slots, *result;
             uint32_t first, n; /* locals that hold the slots */
         } block;
+        struct {
+            const struct cel_node *body;
+            uint32_t number;
+        } part;
     };
 };
 
@@ -184,6 +189,7 @@ enum cel_op {
     CEL_OP_INSERT, /* cel.@mapInsert(accumulator, ...), in place; flag: with a whole map
                     */
     CEL_OP_BLOCK,
+    CEL_OP_PART, /* of cel_parts, in place of its body */
     CEL_OPS
 };
 

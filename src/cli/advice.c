@@ -515,10 +515,10 @@ static const struct quantity *largest(const struct cluster *c, struct str name)
     for (size_t i = 0; i < c->slices.n; i++)
         for (uint32_t k = 0; k < c->slices.v[i]->ndevices; k++) {
             const struct device_facts *f = &c->slices.v[i]->devices[k].facts;
-            for (uint32_t m = 0; m < f->ncapacities; m++)
-                if (str_eq(f->capacities[m].name, name) &&
-                    (!most || quantity_cmp(&f->capacities[m].value, most) > 0))
-                    most = &f->capacities[m].value;
+            for (uint32_t m = 0; m < f->shape->ncapacities; m++)
+                if (str_eq(device_capacity_name(f, m), name) &&
+                    (!most || quantity_cmp(device_amount(f, m), most) > 0))
+                    most = device_amount(f, m);
         }
     return most;
 }

@@ -20,21 +20,24 @@ static bool contains(struct str s, const char *what)
 
 /* ---- what the cluster's devices have ---- */
 
-static bool has_capacity(const struct view_slice *s, struct str name)
+static bool shape_has(const struct device_shape *s, struct str name, bool capacity)
 {
-    for (uint32_t i = 0; i < s->ndevices; i++)
-        for (uint32_t k = 0; k < s->devices[i].facts.ncapacities; k++)
-            if (str_eq(s->devices[i].facts.capacities[k].name, name))
-                return true;
-    return false;
+    uint32_t i = capacity ? s->nattrs : 0;
+    uint32_t end = s->nattrs + (capacity ? s->ncapacities : 0);
+    while (i < end && !str_eq(s->names[i], name))
+        i++;
+    return i < end;
 }
 
-static bool has_attribute(const struct view_slice *s, struct str name)
+static bool has_name(const struct view_slice *s, struct str name, bool capacity)
 {
-    for (uint32_t i = 0; i < s->ndevices; i++)
-        for (uint32_t k = 0; k < s->devices[i].facts.nattrs; k++)
-            if (str_eq(s->devices[i].facts.attrs[k].name, name))
-                return true;
+    const struct device_shape *last = NULL;
+    for (uint32_t i = 0; i < s->ndevices; i++) {
+        const struct device_shape *shape = s->devices[i].facts.shape;
+        if (shape != last && shape_has(shape, name, capacity))
+            return true;
+        last = shape;
+    }
     return false;
 }
 
@@ -44,8 +47,7 @@ static struct str driver_of(const struct cluster *c, struct str name, bool capac
     struct str driver = STR_NONE;
     for (size_t i = 0; i < c->slices.n; i++) {
         const struct view_slice *s = c->slices.v[i];
-        if (str_eq(driver, s->driver) ||
-            !(capacity ? has_capacity(s, name) : has_attribute(s, name)))
+        if (str_eq(driver, s->driver) || !has_name(s, name, capacity))
             continue;
         if (driver.n)
             return STR("DRIVER");
@@ -57,7 +59,7 @@ static struct str driver_of(const struct cluster *c, struct str name, bool capac
 static bool is_capacity(const struct cluster *c, struct str name)
 {
     for (size_t i = 0; i < c->slices.n; i++)
-        if (has_capacity(c->slices.v[i], name))
+        if (has_name(c->slices.v[i], name, true))
             return true;
     return false;
 }

@@ -118,15 +118,15 @@ static bool note_device(struct ground *g, const struct tokens_path *path, uint32
                         size_t i, struct tally *t)
 {
     const struct device_facts *f = &g->devices.v[i]->facts;
-    for (uint32_t k = 0; path->capacity && k < f->ncapacities; k++)
-        if (f->capacities[k].id == id) {
-            note(t, quantity_print(&f->capacities[k].value, g->a),
-                 &f->capacities[k].value, i);
+    const struct device_shape *s = f->shape;
+    for (uint32_t k = 0; path->capacity && k < s->ncapacities; k++)
+        if (s->ids[s->nattrs + k] == id) {
+            note(t, quantity_print(device_amount(f, k), g->a), device_amount(f, k), i);
             return true;
         }
-    for (uint32_t k = 0; !path->capacity && k < f->nattrs; k++)
-        if (f->attrs[k].id == id) {
-            note(t, value_text(&f->attrs[k].value, g->a), NULL, i);
+    for (uint32_t k = 0; !path->capacity && k < s->nattrs; k++)
+        if (s->ids[k] == id) {
+            note(t, value_text(device_attr(f, k), g->a), NULL, i);
             return true;
         }
     return false;

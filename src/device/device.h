@@ -4,8 +4,23 @@
  * of new and stored expressions, compiled selectors and derived attributes. Shared by
  * validation (compiles, estimates) and the allocator (evaluates).
  *
- * Names are interned once per process or inventory in struct device_names: a selector's
- * path and a device's attribute meet as equal numbers, no text is compared per device.
+ * Columns, not objects. Devices are many and mostly alike; what they share is kept once,
+ * in struct device_names:
+ *
+ *   name    "domain/id" as a number: a selector's path and a device's attribute meet as
+ *           equal numbers
+ *   column  the values that devices have under one name, each once. A value is known by
+ *           its code, its number in the column: equal codes are equal values, of
+ *           whichever devices
+ *   shape   what devices of one sort have in common: driver, names and their order. What
+ *           was found for one device, its place in the array of codes for example, holds
+ *           for all of its shape
+ *   facts   a device: its shape and one code for each name
+ *
+ * So texts are compared and versions parsed when a device is read, and once; two devices
+ * are alike where their codes are; and what a selector says of a value is found out once
+ * per value (struct device_memo), however many devices have it. Columns only grow, with
+ * every value that was ever seen, and go with the names.
  */
 #ifndef DRAY_DEVICE_DEVICE_H
 #define DRAY_DEVICE_DEVICE_H
@@ -21,8 +36,18 @@
 #include "num/quantity.h"
 #include "num/semver.h"
 
+struct device_column;
+struct device_shape;
+
 struct device_names {
-    struct intern texts; /* "domain/id", fully qualified */
+    struct intern texts;               /* "domain/id", fully qualified */
+    struct arena arena;                /* of columns, their values, shapes */
+    struct device_column *all;         /* the columns, by next */
+    struct device_column **columns[2]; /* by name: of attributes, of capacities */
+    uint32_t ncolumns[2];
+    struct strmap shapes;
+    const struct device_shape *last; /* the shape last met: most often the next one */
+    struct strbuf key;               /* scratch */
 };
 void device_names_init(struct device_names *n);
 void device_names_fini(struct device_names *n);
@@ -44,7 +69,7 @@ enum device_attr_kind {
 
 struct device_attr_value {
     uint8_t kind; /* enum device_attr_kind */
-    bool bad;     /* a version that is no semantic version */
+    bool bad;     /* of a column: a version that is no semantic version */
     uint32_t n;   /* of a list */
     union {
         int64_t i;
@@ -54,13 +79,12 @@ struct device_attr_value {
         const bool *bools;
         const struct str *strings; /* also versions, as published */
     };
-    /* Parsed: one for VERSION, n for VERSIONS; NULL if bad. device_facts_make parses what
-     * is not parsed yet. */
+    /* Parsed, of what a column or device_expr_derive gives: one for VERSION, n for
+     * VERSIONS; NULL if bad. */
     const struct semver *versions;
 };
 
 struct device_attr {
-    uint32_t id;     /* device_name_id */
     struct str name; /* as published */
     struct device_attr_value value;
 };
@@ -68,41 +92,96 @@ struct device_attr {
 struct device_capacity_policy; /* api/view.h */
 
 struct device_capacity {
-    uint32_t id;
-    struct str name;
+    struct str name; /* as published */
     struct quantity value;
     const struct device_capacity_policy *policy; /* NULL: none */
 };
 
-/*
- * What selectors can see of a device, laid out for them: the ids stand together, the
- * values are ready for CEL. Made by device_facts_make, immutable afterwards.
- */
-struct device_facts {
+/* A value in a column: as published, and ready for CEL. It stays where it is. */
+struct device_value {
+    struct cel_value cel;
+    union {
+        struct device_attr_value attr;
+        struct quantity quantity; /* of a capacity */
+    };
+};
+
+/* Values in blocks, each twice as long as the one before, the first of 4. */
+enum { DEVICE_BLOCKS = 30 };
+struct device_column {
+    struct device_column *next;
+    uint32_t id;   /* of the name */
+    uint32_t n;    /* codes are 1 ... n */
+    bool capacity; /* else of attributes */
+    struct device_value *blocks[DEVICE_BLOCKS];
+    struct device_code *slots; /* private: of codes by hash, mask + 1; NULL while few */
+    uint32_t mask, last;
+};
+
+static inline const struct device_value *device_value_at(const struct device_column *c,
+                                                         uint32_t code)
+{
+    uint32_t at = code + 3, block = (uint32_t)__builtin_clz(at) ^ 31;
+    return &c->blocks[block - 2][at - (UINT32_C(1) << block)];
+}
+
+struct device_shape {
     struct str driver;
     struct cel_value driver_value;
-    const uint32_t *attr_ids; /* ascending */
-    const struct cel_value *attr_values;
-    const uint32_t *capacity_ids;    /* ascending; value i is capacities[i].value */
-    const struct device_attr *attrs; /* in the order of the ids */
-    const struct device_capacity *capacities;
-    uint32_t nattrs, ncapacities;
     bool allow_multiple;
-    /* Set if an attribute has no value or a version that is none: the text that every
-     * expression on the device fails with (spec 4.1). */
-    struct str bad;
+    uint32_t nattrs, ncapacities;
+    /* Attributes, then capacities, both by ascending ids. */
+    const uint32_t *ids;
+    const struct str *names; /* as published */
+    struct device_column *const *columns;
+    const struct device_source *source; /* private: the order it was read in */
+};
+
+struct device_facts {
+    const struct device_shape *shape;
+    const uint32_t *codes; /* in the shape's order; always one at least is readable */
+    const struct device_capacity_policy *const *policies; /* per capacity; NULL: none */
+    /* NULL unless an attribute has no value or a version that is none: the text that
+     * every expression on the device fails with (spec 4.1). */
+    const struct str *bad;
 };
 
 /*
- * Fills in the ids, parses versions, sorts both arrays in place. Of an attribute or
- * capacity that is there in both spellings ("model" and "<driver>/model") the one with
- * the domain counts, the other is dropped; upstream takes either. The arrays and their
- * texts are borrowed, the rest is in the arena. Interns names: see device_env.
+ * Looks up or adds the shape and the values. Of an attribute or capacity that is there in
+ * both spellings ("model" and "<driver>/model") the one with the domain counts, the other
+ * is dropped; upstream takes either. Nothing is borrowed but the policies; the codes are
+ * in the arena, the rest goes with the names. Interns: see device_env.
  */
 void device_facts_make(struct device_facts *out, struct device_names *names,
-                       struct str driver, struct device_attr *attrs, uint32_t nattrs,
-                       struct device_capacity *capacities, uint32_t ncapacities,
-                       bool allow_multiple, struct arena *a);
+                       struct str driver, const struct device_attr *attrs,
+                       uint32_t nattrs, const struct device_capacity *capacities,
+                       uint32_t ncapacities, bool allow_multiple, struct arena *a);
+
+static inline struct str device_attr_name(const struct device_facts *d, uint32_t i)
+{
+    return d->shape->names[i];
+}
+static inline const struct device_attr_value *device_attr(const struct device_facts *d,
+                                                          uint32_t i)
+{
+    return &device_value_at(d->shape->columns[i], d->codes[i])->attr;
+}
+static inline struct str device_capacity_name(const struct device_facts *d, uint32_t i)
+{
+    return d->shape->names[d->shape->nattrs + i];
+}
+static inline const struct quantity *device_amount(const struct device_facts *d,
+                                                   uint32_t i)
+{
+    i += d->shape->nattrs;
+    return &device_value_at(d->shape->columns[i], d->codes[i])->quantity;
+}
+static inline struct device_capacity device_capacity(const struct device_facts *d,
+                                                     uint32_t i)
+{
+    return (struct device_capacity){device_capacity_name(d, i), *device_amount(d, i),
+                                    d->policies ? d->policies[i] : NULL};
+}
 
 enum device_env_kind { DEVICE_ENV_NEW, DEVICE_ENV_STORED };
 
@@ -115,9 +194,9 @@ struct device_env_opts {
 };
 
 /*
- * Making an environment, compiling an expression and making facts intern names; whoever
- * shares the names between threads does these three under one lock. Evaluation only reads
- * what its own arguments hold.
+ * Making an environment, compiling an expression and making facts intern; whoever shares
+ * the names between threads does these three under one lock. Evaluation reads what never
+ * moves, and writes to its own arguments alone.
  */
 struct device_env;
 struct device_env *device_env_new(const struct device_env_opts *opts,
@@ -159,9 +238,6 @@ enum device_verdict { DEVICE_NO, DEVICE_YES, DEVICE_ERROR };
 enum device_verdict device_expr_match(const struct device_expr *x,
                                       const struct device_facts *d, struct cel_run *run,
                                       struct str *why);
-/* Fetches what the expression will look at into the cache. Whoever visits many devices
- * calls it for one some places ahead: the time goes to memory, not to evaluation. */
-void device_expr_ahead(const struct device_expr *x, const struct device_facts *d);
 /* A derived attribute's value, in run's arena or the device's; false with *why on error.
  */
 bool device_expr_derive(const struct device_expr *x, const struct device_facts *d,
@@ -170,6 +246,26 @@ bool device_expr_derive(const struct device_expr *x, const struct device_facts *
 /* Any result; errors are values. */
 struct cel_value device_expr_value(const struct device_expr *x,
                                    const struct device_facts *d, struct cel_run *run);
+
+/*
+ * An expression on many devices. What its parts that read one value said is remembered by
+ * the value's code and serves all devices that have it; verdicts, costs and error texts
+ * are those of device_expr_match. A memo belongs to one expression, is made by whoever
+ * visits the devices and can be kept as long as the names.
+ */
+struct device_memo {
+    const struct device_expr *expr;
+    struct arena arena;
+    struct cel_parts program;
+    const struct device_shape *shape; /* that the parts are set up for */
+    struct device_part *parts;
+    struct cel_cell **cells; /* of the device at hand, by part */
+    bool complete;           /* every part looks at one value: all are remembered */
+};
+void device_memo_init(struct device_memo *m, const struct device_expr *x);
+void device_memo_fini(struct device_memo *m);
+enum device_verdict device_memo_match(struct device_memo *m, const struct device_facts *d,
+                                      struct cel_run *run, struct str *why);
 
 /*
  * Grouping: devices with equal keys get equal verdicts and costs. The key covers the

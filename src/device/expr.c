@@ -104,11 +104,8 @@ static void list_slots(struct device_expr *x)
         cel_program_slots(x->program, 0, slots, n, &x->whole);
     }
     x->slots = ARENA_ARRAY(&x->arena, struct device_slot, n);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         x->slots[i] = slot_describe(x->env, slots[i]);
-        x->attrs |= slot_kind(slots[i]) == SLOT_ATTR;
-        x->capacities |= slot_kind(slots[i]) == SLOT_CAPACITY;
-    }
     x->nslots = n;
     if (slots != few)
         free(slots);
@@ -169,24 +166,6 @@ const struct cel_type *device_expr_type(const struct device_expr *x)
 
 /* ---- Evaluation ---- */
 
-enum { CACHE_LINE = 64 };
-
-void device_expr_ahead(const struct device_expr *x, const struct device_facts *d)
-{
-    if (x->attrs) {
-        const char *values = (const char *)d->attr_values;
-        __builtin_prefetch(d->attr_ids);
-        __builtin_prefetch(values);
-        __builtin_prefetch(values + CACHE_LINE);
-        __builtin_prefetch(values + 2 * CACHE_LINE);
-    }
-    if (x->capacities) {
-        __builtin_prefetch(d->capacity_ids);
-        __builtin_prefetch(d->capacities);
-        __builtin_prefetch((const char *)d->capacities + CACHE_LINE);
-    }
-}
-
 static struct cel_value eval(const struct device_expr *x, const struct device_facts *d,
                              struct cel_run *run)
 {
@@ -200,13 +179,13 @@ static struct cel_value eval(const struct device_expr *x, const struct device_fa
 static struct cel_value fail_bad(const struct device_facts *d, struct cel_run *run)
 {
     run->cost = 0;
-    return cel_errorf(run, "%.*s", STR_ARG(d->bad));
+    return cel_errorf(run, "%.*s", STR_ARG(*d->bad));
 }
 
 struct cel_value device_expr_value(const struct device_expr *x,
                                    const struct device_facts *d, struct cel_run *run)
 {
-    return d->bad.n ? fail_bad(d, run) : eval(x, d, run);
+    return d->bad ? fail_bad(d, run) : eval(x, d, run);
 }
 
 /* Upstream's texts for a result that is no bool, by kind. */
@@ -261,17 +240,27 @@ static enum device_verdict convert(struct cel_value v, struct cel_run *run,
     return DEVICE_ERROR;
 }
 
+enum device_verdict device_bad_verdict(const struct device_facts *d, struct cel_run *run,
+                                       struct str *why)
+{
+    run->cost = 0;
+    *why = *d->bad;
+    return DEVICE_ERROR;
+}
+
+enum device_verdict device_verdict_of(struct cel_value v, struct cel_run *run,
+                                      struct str *why)
+{
+    if (v.kind == CEL_BOOL)
+        return v.b ? DEVICE_YES : DEVICE_NO;
+    return convert(v, run, why);
+}
+
 enum device_verdict device_expr_match(const struct device_expr *x,
                                       const struct device_facts *d, struct cel_run *run,
                                       struct str *why)
 {
-    if (d->bad.n) {
-        run->cost = 0;
-        *why = d->bad;
-        return DEVICE_ERROR;
-    }
-    struct cel_value v = eval(x, d, run);
-    if (v.kind == CEL_BOOL)
-        return v.b ? DEVICE_YES : DEVICE_NO;
-    return convert(v, run, why);
+    if (d->bad)
+        return device_bad_verdict(d, run, why);
+    return device_verdict_of(eval(x, d, run), run, why);
 }

@@ -1,5 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Devices as they are read: their shapes, found or made, and the codes of their values.
+ */
 #include "device/internal.h"
+
+/* The order in which a shape was read: where the value of each name goes. */
+struct device_source {
+    uint32_t nattrs, ncapacities; /* with those of two spellings */
+    const struct str *names;      /* of attributes, then of capacities */
+    const uint32_t *to;           /* position in the shape; DROPPED */
+};
+enum { DROPPED = UINT32_MAX };
+
+struct input {
+    struct str driver;
+    const struct device_attr *attrs;
+    const struct device_capacity *capacities;
+    uint32_t nattrs, ncapacities;
+    bool multiple;
+};
+
+/* ---- Making a shape ---- */
+
+struct named {
+    uint32_t id, from; /* from: its number in the input */
+    struct str name;
+};
 
 static bool is_qualified(struct str name)
 {
@@ -7,191 +32,221 @@ static bool is_qualified(struct str name)
 }
 
 /* By id, the spelling with a domain first. */
-static int name_order(uint32_t a, struct str a_name, uint32_t b, struct str b_name)
+static int by_id(const void *a, const void *b)
 {
-    if (a != b)
-        return a < b ? -1 : 1;
-    return (int)is_qualified(b_name) - (int)is_qualified(a_name);
+    const struct named *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    int order = (int)is_qualified(y->name) - (int)is_qualified(x->name);
+    return order ? order : (x->from > y->from) - (x->from < y->from);
 }
 
-static int attr_order(const void *a, const void *b)
-{
-    const struct device_attr *x = a, *y = b;
-    return name_order(x->id, x->name, y->id, y->name);
-}
+struct draft { /* of a shape */
+    uint32_t *ids, *to;
+    struct str *names, *source;
+    struct device_column **columns;
+    uint32_t n; /* names so far */
+};
 
-static int capacity_order(const void *a, const void *b)
+/* Adds names [from, from + n) of the input, sorted; returns how many there are. */
+static uint32_t add_names(struct device_names *names, struct draft *t, struct named *v,
+                          uint32_t n, bool capacity)
 {
-    const struct device_capacity *x = a, *y = b;
-    return name_order(x->id, x->name, y->id, y->name);
-}
-
-static uint32_t sort_attrs(struct device_attr *v, uint32_t n)
-{
-    uint32_t kept = 0;
+    uint32_t first = t->n;
     if (n > 1)
-        qsort(v, n, sizeof *v, attr_order);
-    for (uint32_t i = 0; i < n; i++)
-        if (i == 0 || v[i].id != v[kept - 1].id)
-            v[kept++] = v[i];
-    return kept;
-}
-
-static uint32_t sort_capacities(struct device_capacity *v, uint32_t n)
-{
-    uint32_t kept = 0;
-    if (n > 1)
-        qsort(v, n, sizeof *v, capacity_order);
-    for (uint32_t i = 0; i < n; i++)
-        if (i == 0 || v[i].id != v[kept - 1].id)
-            v[kept++] = v[i];
-    return kept;
-}
-
-/* ---- Versions ---- */
-
-static bool is_version(const struct device_attr_value *v)
-{
-    return v->kind == DEVICE_ATTR_VERSION || v->kind == DEVICE_ATTR_VERSIONS;
-}
-
-static uint32_t count_of(const struct device_attr_value *v)
-{
-    return v->kind <= DEVICE_ATTR_VERSION ? 1 : v->n;
-}
-
-static struct str version_text(const struct device_attr_value *v, uint32_t i)
-{
-    return v->kind == DEVICE_ATTR_VERSION ? v->s : v->strings[i];
-}
-
-/* False: one of them is none, and why. */
-static bool parse_versions(struct device_attr_value *v, struct arena *a, struct err *e)
-{
-    uint32_t n = count_of(v);
-    struct semver *parsed = ARENA_ARRAY(a, struct semver, n);
-    for (uint32_t i = 0; i < n && !v->bad; i++)
-        v->bad = !semver_parse(version_text(v, i), false, a, &parsed[i], e);
-    v->versions = v->bad ? NULL : parsed;
-    return !v->bad;
-}
-
-/* The text that every expression on the device fails with, if the attribute is why. */
-static struct str check_attr(struct device_attr *attr, struct arena *a)
-{
-    struct err e = ERR_INIT;
-    struct str text = STR_NONE;
-    if (attr->value.kind == DEVICE_ATTR_NONE) {
-        text = arena_printf(a, "attribute %.*s: unsupported attribute value",
-                            STR_ARG(attr->name));
-    } else if (is_version(&attr->value) && !attr->value.versions) {
-        attr->value.bad = false;
-        if (!parse_versions(&attr->value, a, &e))
-            text = arena_printf(a, "attribute %.*s: parse semantic version: %s",
-                                STR_ARG(attr->name), err_text(&e));
+        qsort(v, n, sizeof *v, by_id);
+    for (uint32_t i = 0; i < n; i++) {
+        bool again = t->n > first && t->ids[t->n - 1] == v[i].id;
+        t->source[v[i].from] = arena_str(&names->arena, v[i].name);
+        t->to[v[i].from] = again ? DROPPED : t->n;
+        if (again)
+            continue;
+        t->ids[t->n] = v[i].id;
+        t->names[t->n] = t->source[v[i].from];
+        t->columns[t->n] = device_column(names, v[i].id, capacity);
+        t->n++;
     }
+    return t->n - first;
+}
+
+static const struct device_shape *shape_new(struct device_names *names,
+                                            const struct input *in)
+{
+    struct arena *a = &names->arena;
+    uint32_t n = in->nattrs + in->ncapacities;
+    struct named *v = mem_array(n, sizeof *v);
+    for (uint32_t i = 0; i < n; i++) {
+        struct str name =
+            i < in->nattrs ? in->attrs[i].name : in->capacities[i - in->nattrs].name;
+        v[i] = (struct named){device_name_id(names, in->driver, name), i, name};
+    }
+    struct draft t = {ARENA_ARRAY(a, uint32_t, n),
+                      ARENA_ARRAY(a, uint32_t, n),
+                      ARENA_ARRAY(a, struct str, n),
+                      ARENA_ARRAY(a, struct str, n),
+                      ARENA_ARRAY(a, struct device_column *, n),
+                      0};
+    struct device_shape *s = ARENA_NEW(a, struct device_shape);
+    struct device_source *source = ARENA_NEW(a, struct device_source);
+    *s = (struct device_shape){.driver = arena_str(a, in->driver),
+                               .allow_multiple = in->multiple,
+                               .nattrs = add_names(names, &t, v, in->nattrs, false)};
+    s->ncapacities = add_names(names, &t, v + in->nattrs, in->ncapacities, true);
+    s->driver_value = cel_string_marked(s->driver);
+    s->ids = t.ids;
+    s->names = t.names;
+    s->columns = t.columns;
+    *source = (struct device_source){in->nattrs, in->ncapacities, t.source, t.to};
+    s->source = source;
+    free(v);
+    return s;
+}
+
+/* ---- Finding a shape ---- */
+
+static bool is_shape(const struct device_shape *s, const struct input *in)
+{
+    const struct device_source *x = s->source;
+    if (x->nattrs != in->nattrs || x->ncapacities != in->ncapacities ||
+        s->allow_multiple != in->multiple || !str_eq(s->driver, in->driver))
+        return false;
+    for (uint32_t i = 0; i < in->nattrs; i++)
+        if (!str_eq(x->names[i], in->attrs[i].name))
+            return false;
+    for (uint32_t i = 0; i < in->ncapacities; i++)
+        if (!str_eq(x->names[x->nattrs + i], in->capacities[i].name))
+            return false;
+    return true;
+}
+
+static void add_text(struct strbuf *b, struct str s)
+{
+    uint32_t n = (uint32_t)s.n;
+    strbuf_add(b, &n, sizeof n);
+    strbuf_addstr(b, s);
+}
+
+static struct str shape_key(struct device_names *names, const struct input *in)
+{
+    struct strbuf *b = &names->key;
+    strbuf_clear(b);
+    strbuf_addc(b, in->multiple ? 'm' : 's');
+    strbuf_add(b, &in->nattrs, sizeof in->nattrs);
+    add_text(b, in->driver);
+    for (uint32_t i = 0; i < in->nattrs; i++)
+        add_text(b, in->attrs[i].name);
+    for (uint32_t i = 0; i < in->ncapacities; i++)
+        add_text(b, in->capacities[i].name);
+    return strbuf_str(b);
+}
+
+static const struct device_shape *shape_of(struct device_names *names,
+                                           const struct input *in)
+{
+    if (names->last && is_shape(names->last, in))
+        return names->last;
+    struct str key = shape_key(names, in);
+    struct strmap_entry *e = strmap_find(&names->shapes, key);
+    if (!e) {
+        e = strmap_put(&names->shapes, arena_str(&names->arena, key), NULL);
+        e->value.ptr = (void *)shape_new(names, in);
+    }
+    return names->last = e->value.ptr;
+}
+
+/* ---- What fails every expression ---- */
+
+static bool is_bad(const struct device_attr_value *v)
+{
+    return v->kind == DEVICE_ATTR_NONE || v->bad;
+}
+
+/* Why the version is none; the first, of a list. */
+static struct str version_error(const struct device_attr *attr, struct arena *a)
+{
+    const struct device_attr_value *v = &attr->value;
+    bool list = v->kind == DEVICE_ATTR_VERSIONS;
+    struct err e = ERR_INIT;
+    struct semver parsed;
+    for (uint32_t i = 0; i < (list ? v->n : 1); i++)
+        if (!semver_parse(list ? v->strings[i] : v->s, false, a, &parsed, &e))
+            break;
+    struct str text = arena_printf(a, "attribute %.*s: parse semantic version: %s",
+                                   STR_ARG(attr->name), err_text(&e));
     err_release(&e);
     return text;
 }
 
-/* Upstream reports any of several; here it is the first by name. */
-static struct str check_attrs(struct device_attr *v, uint32_t n, struct arena *a)
+/* Of several upstream reports any; here it is the first by name. */
+static const struct str *explain_bad(const struct device_attr *at, struct arena *a)
 {
-    struct str bad = STR_NONE, name = STR_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        struct str text = check_attr(&v[i], a);
-        if (text.n && (!bad.n || str_cmp(v[i].name, name) < 0)) {
-            bad = text;
-            name = v[i].name;
-        }
+    struct str *text = ARENA_NEW(a, struct str);
+    if (at->value.kind == DEVICE_ATTR_NONE)
+        *text = arena_printf(a, "attribute %.*s: unsupported attribute value",
+                             STR_ARG(at->name));
+    else
+        *text = version_error(at, a);
+    return text;
+}
+
+/* ---- Facts ---- */
+
+/* Also of an attribute that is dropped for its other spelling: it may be bad. */
+static void fill_attrs(struct device_facts *out, struct device_names *names,
+                       const struct input *in, uint32_t *codes, struct arena *a)
+{
+    const struct device_source *x = out->shape->source;
+    const struct device_attr *bad = NULL;
+    for (uint32_t i = 0; i < in->nattrs; i++) {
+        const struct device_attr *attr = &in->attrs[i];
+        bool dropped = x->to[i] == DROPPED;
+        struct device_column *c =
+            dropped ? device_column(names, device_name_id(names, in->driver, attr->name),
+                                    false)
+                    : out->shape->columns[x->to[i]];
+        uint32_t code = device_column_attr(names, c, &attr->value);
+        if (!dropped)
+            codes[x->to[i]] = code;
+        if (is_bad(&device_value_at(c, code)->attr) &&
+            (!bad || str_cmp(attr->name, bad->name) < 0))
+            bad = attr;
     }
-    return bad;
+    if (bad)
+        out->bad = explain_bad(bad, a);
 }
 
-/* ---- Values ---- */
-
-static struct cel_value semver_value(const struct semver *v)
+static void fill_capacities(struct device_facts *out, struct device_names *names,
+                            const struct input *in, uint32_t *codes, struct arena *a)
 {
-    return (struct cel_value){.kind = CEL_SEMVER, .semver = v};
-}
-
-static struct cel_value item_value(const struct device_attr_value *v, uint32_t i)
-{
-    switch (v->kind) {
-    case DEVICE_ATTR_INTS:
-        return cel_int(v->ints[i]);
-    case DEVICE_ATTR_BOOLS:
-        return cel_bool(v->bools[i]);
-    case DEVICE_ATTR_STRINGS:
-        return cel_string_marked(v->strings[i]);
-    default:
-        return semver_value(&v->versions[i]);
+    const struct device_shape *s = out->shape;
+    const uint32_t *to = s->source->to + in->nattrs;
+    const struct device_capacity_policy **policies = NULL;
+    for (uint32_t i = 0; i < in->ncapacities; i++) {
+        const struct device_capacity *c = &in->capacities[i];
+        if (to[i] == DROPPED)
+            continue;
+        codes[to[i]] = device_column_amount(names, s->columns[to[i]], &c->value);
+        if (c->policy && !policies)
+            policies =
+                ARENA_ARRAY(a, const struct device_capacity_policy *, s->ncapacities);
+        if (c->policy)
+            policies[to[i] - s->nattrs] = c->policy;
     }
-}
-
-static struct cel_value list_value(const struct device_attr_value *v, struct arena *a)
-{
-    struct cel_value *items = ARENA_ARRAY(a, struct cel_value, v->n);
-    for (uint32_t i = 0; i < v->n; i++)
-        items[i] = item_value(v, i);
-    return cel_list(items, v->n);
-}
-
-static struct cel_value attr_value(const struct device_attr_value *v, struct arena *a)
-{
-    switch (v->kind) {
-    case DEVICE_ATTR_NONE:
-        return cel_null();
-    case DEVICE_ATTR_INT:
-        return cel_int(v->i);
-    case DEVICE_ATTR_BOOL:
-        return cel_bool(v->b);
-    case DEVICE_ATTR_STRING:
-        return cel_string_marked(v->s);
-    case DEVICE_ATTR_VERSION:
-        return v->bad ? cel_null() : semver_value(v->versions);
-    default:
-        return v->bad ? cel_null() : list_value(v, a);
-    }
-}
-
-static void fill_attrs(struct device_facts *out, struct arena *a)
-{
-    uint32_t *ids = ARENA_ARRAY(a, uint32_t, out->nattrs);
-    struct cel_value *values = ARENA_ARRAY(a, struct cel_value, out->nattrs);
-    for (uint32_t i = 0; i < out->nattrs; i++) {
-        ids[i] = out->attrs[i].id;
-        values[i] = attr_value(&out->attrs[i].value, a);
-    }
-    out->attr_ids = ids;
-    out->attr_values = values;
-}
-
-static void fill_capacities(struct device_facts *out, struct arena *a)
-{
-    uint32_t *ids = ARENA_ARRAY(a, uint32_t, out->ncapacities);
-    for (uint32_t i = 0; i < out->ncapacities; i++)
-        ids[i] = out->capacities[i].id;
-    out->capacity_ids = ids;
+    out->policies = policies;
 }
 
 void device_facts_make(struct device_facts *out, struct device_names *names,
-                       struct str driver, struct device_attr *attrs, uint32_t nattrs,
-                       struct device_capacity *capacities, uint32_t ncapacities,
-                       bool allow_multiple, struct arena *a)
+                       struct str driver, const struct device_attr *attrs,
+                       uint32_t nattrs, const struct device_capacity *capacities,
+                       uint32_t ncapacities, bool allow_multiple, struct arena *a)
 {
-    for (uint32_t i = 0; i < nattrs; i++)
-        attrs[i].id = device_name_id(names, driver, attrs[i].name);
-    for (uint32_t i = 0; i < ncapacities; i++)
-        capacities[i].id = device_name_id(names, driver, capacities[i].name);
-    *out = (struct device_facts){.driver = driver,
-                                 .driver_value = cel_string_marked(driver),
-                                 .attrs = attrs,
-                                 .capacities = capacities,
-                                 .allow_multiple = allow_multiple,
-                                 .bad = check_attrs(attrs, nattrs, a)};
-    out->nattrs = sort_attrs(attrs, nattrs);
-    out->ncapacities = sort_capacities(capacities, ncapacities);
-    fill_attrs(out, a);
-    fill_capacities(out, a);
+    const struct input in = {driver, attrs,       capacities,
+                             nattrs, ncapacities, allow_multiple};
+    *out = (struct device_facts){.shape = shape_of(names, &in)};
+    uint32_t n = out->shape->nattrs + out->shape->ncapacities;
+    uint32_t *codes = arena_alloc(a, (n + !n) * sizeof *codes);
+    codes[0] = 0;
+    fill_attrs(out, names, &in, codes, a);
+    fill_capacities(out, names, &in, codes, a);
+    out->codes = codes;
 }

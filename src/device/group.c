@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which devices an expression cannot tell apart. */
+/* Which devices an expression cannot tell apart: those that agree in codes. */
 #include "device/internal.h"
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -8,241 +8,108 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 32;
 }
 
-static uint64_t mix_semver(uint64_t h, const struct semver *v)
+/* ---- Attributes or capacities, of all domains or of one ---- */
+
+struct range { /* of a shape's positions */
+    uint32_t next, end;
+};
+
+static struct range range_of(const struct device_shape *s, enum slot_kind kind)
 {
-    h = mix(mix(mix(h, v->major), v->minor), v->patch);
-    return mix(mix(h, str_hash(v->pre)), str_hash(v->build));
+    uint32_t n = s->nattrs + s->ncapacities;
+    bool attrs = kind == SLOT_ATTRS || kind == SLOT_ATTR_DOMAIN;
+    return attrs ? (struct range){0, s->nattrs} : (struct range){s->nattrs, n};
 }
 
-/* Texts of facts carry a mark: their bytes need not be fetched for a key. */
-static uint64_t mix_text(uint64_t h, struct cel_value v)
+static bool in_domain(const struct device_shape *s, uint32_t i,
+                      const struct device_slot *slot)
 {
-    return mix(h, (uint64_t)v.len << 16 | v.aux2);
+    enum slot_kind kind = slot_kind(slot->slot);
+    if (kind != SLOT_ATTR_DOMAIN && kind != SLOT_CAPACITY_DOMAIN)
+        return true;
+    return str_eq(device_name_split(s->driver, s->names[i]).domain, slot->domain);
 }
 
-static uint64_t mix_value(uint64_t h, struct cel_value v)
+/* To the next position that the slot reads; false at the end. */
+static bool next(const struct device_shape *s, struct range *r,
+                 const struct device_slot *slot, uint32_t *at)
 {
-    h = mix(h, v.kind);
-    switch (v.kind) {
-    case CEL_BOOL:
-        return mix(h, v.b);
-    case CEL_INT:
-        return mix(h, v.u);
-    case CEL_STRING:
-        return mix_text(h, v);
-    case CEL_SEMVER:
-        return mix_semver(h, v.semver);
-    case CEL_LIST:
-        for (uint32_t i = 0; i < v.len; i++)
-            h = mix_value(h, v.items[i]);
-        return mix(h, v.len);
-    default:
-        return h;
+    while (r->next < r->end) {
+        *at = r->next++;
+        if (in_domain(s, *at, slot))
+            return true;
     }
+    return false;
 }
 
-static bool semver_same(const struct semver *a, const struct semver *b)
+static uint64_t mix_map(uint64_t h, const struct device_facts *d,
+                        const struct device_slot *slot)
 {
-    return a->major == b->major && a->minor == b->minor && a->patch == b->patch &&
-           str_eq(a->pre, b->pre) && str_eq(a->build, b->build);
+    struct range r = range_of(d->shape, slot_kind(slot->slot));
+    uint32_t i;
+    while (next(d->shape, &r, slot, &i))
+        h = mix(h, (uint64_t)d->shape->ids[i] << 32 | d->codes[i]);
+    return mix(h, 1);
 }
 
-/* Equal for every expression: no rounding, no precedence. */
-static bool value_same(struct cel_value a, struct cel_value b)
+static bool map_same(const struct device_facts *a, const struct device_facts *b,
+                     const struct device_slot *slot)
 {
-    if (a.kind != b.kind)
-        return false;
-    switch (a.kind) {
-    case CEL_BOOL:
-        return a.b == b.b;
-    case CEL_INT:
-        return a.i == b.i;
-    case CEL_STRING:
-        return cel_text_equal(a, b);
-    case CEL_SEMVER:
-        return semver_same(a.semver, b.semver);
-    case CEL_LIST:
-        if (a.len != b.len)
+    struct range ra = range_of(a->shape, slot_kind(slot->slot));
+    struct range rb = range_of(b->shape, slot_kind(slot->slot));
+    uint32_t i, j;
+    for (;;) {
+        bool more = next(a->shape, &ra, slot, &i);
+        if (more != next(b->shape, &rb, slot, &j))
             return false;
-        for (uint32_t i = 0; i < a.len; i++)
-            if (!value_same(a.items[i], b.items[i]))
-                return false;
-        return true;
-    default:
-        return true;
+        if (!more)
+            return true;
+        if (a->shape->ids[i] != b->shape->ids[j] || a->codes[i] != b->codes[j])
+            return false;
     }
-}
-
-/* isInteger sees the form of a quantity, so equal numbers are not enough. */
-static bool quantity_same(const struct quantity *a, const struct quantity *b)
-{
-    return a->format == b->format && a->scale == b->scale && a->i == b->i &&
-           !a->big == !b->big && a->text_len == b->text_len &&
-           (!a->text_len || memcmp(a->text, b->text, a->text_len) == 0) &&
-           quantity_cmp(a, b) == 0;
-}
-
-/* ---- Attributes and capacities alike, by id ---- */
-
-static uint64_t mix_attr(uint64_t h, const struct device_facts *d, uint32_t i)
-{
-    return mix_value(mix(h, d->attr_ids[i]), d->attr_values[i]);
-}
-
-static uint64_t mix_capacity(uint64_t h, const struct device_facts *d, uint32_t i)
-{
-    return mix(mix(h, d->capacity_ids[i]), quantity_hash(&d->capacities[i].value));
-}
-
-static bool attr_same(const struct device_facts *a, uint32_t i,
-                      const struct device_facts *b, uint32_t j)
-{
-    return a->attr_ids[i] == b->attr_ids[j] &&
-           value_same(a->attr_values[i], b->attr_values[j]);
-}
-
-static bool capacity_same(const struct device_facts *a, uint32_t i,
-                          const struct device_facts *b, uint32_t j)
-{
-    return a->capacity_ids[i] == b->capacity_ids[j] &&
-           quantity_same(&a->capacities[i].value, &b->capacities[j].value);
-}
-
-static bool in_domain(const struct device_facts *d, struct str name,
-                      const struct device_slot *s)
-{
-    return str_eq(device_name_split(d->driver, name).domain, s->domain);
-}
-
-/* The next index from i that the slot reads, n at the end. */
-static uint32_t next_attr(const struct device_facts *d, uint32_t i,
-                          const struct device_slot *s)
-{
-    if (slot_kind(s->slot) == SLOT_ATTR_DOMAIN)
-        while (i < d->nattrs && !in_domain(d, d->attrs[i].name, s))
-            i++;
-    return i;
-}
-
-static uint32_t next_capacity(const struct device_facts *d, uint32_t i,
-                              const struct device_slot *s)
-{
-    if (slot_kind(s->slot) == SLOT_CAPACITY_DOMAIN)
-        while (i < d->ncapacities && !in_domain(d, d->capacities[i].name, s))
-            i++;
-    return i;
-}
-
-static uint64_t mix_attrs(uint64_t h, const struct device_facts *d,
-                          const struct device_slot *s)
-{
-    for (uint32_t i = 0; (i = next_attr(d, i, s)) < d->nattrs; i++)
-        h = mix_attr(h, d, i);
-    return mix(h, 1);
-}
-
-static uint64_t mix_capacities(uint64_t h, const struct device_facts *d,
-                               const struct device_slot *s)
-{
-    for (uint32_t i = 0; (i = next_capacity(d, i, s)) < d->ncapacities; i++)
-        h = mix_capacity(h, d, i);
-    return mix(h, 1);
-}
-
-static bool attrs_same(const struct device_facts *a, const struct device_facts *b,
-                       const struct device_slot *s)
-{
-    uint32_t i = next_attr(a, 0, s), j = next_attr(b, 0, s);
-    while (i < a->nattrs && j < b->nattrs && attr_same(a, i, b, j)) {
-        i = next_attr(a, i + 1, s);
-        j = next_attr(b, j + 1, s);
-    }
-    return i == a->nattrs && j == b->nattrs;
-}
-
-static bool capacities_same(const struct device_facts *a, const struct device_facts *b,
-                            const struct device_slot *s)
-{
-    uint32_t i = next_capacity(a, 0, s), j = next_capacity(b, 0, s);
-    while (i < a->ncapacities && j < b->ncapacities && capacity_same(a, i, b, j)) {
-        i = next_capacity(a, i + 1, s);
-        j = next_capacity(b, j + 1, s);
-    }
-    return i == a->ncapacities && j == b->ncapacities;
 }
 
 /* ---- Slots ---- */
 
-static uint32_t attr_of(const struct device_facts *d, int slot)
+/* 0: the device has none. */
+static uint32_t code_of(const struct device_facts *d, int slot)
 {
-    return device_id_find(d->attr_ids, d->nattrs, slot_id(slot));
-}
-
-static uint32_t capacity_of(const struct device_facts *d, int slot)
-{
-    return device_id_find(d->capacity_ids, d->ncapacities, slot_id(slot));
-}
-
-/* Where another device has it; devices of a driver mostly have the same names. */
-static uint32_t also_at(const uint32_t *ids, uint32_t n, uint32_t i, uint32_t id)
-{
-    return i < n && ids[i] == id ? i : device_id_find(ids, n, id);
+    uint32_t at = device_slot_at(d->shape, slot);
+    return at == NOWHERE ? 0 : d->codes[at];
 }
 
 static uint64_t mix_slot(uint64_t h, const struct device_facts *d,
                          const struct device_slot *s)
 {
-    uint32_t i;
     switch (slot_kind(s->slot)) {
     case SLOT_DRIVER:
-        return mix_text(h, d->driver_value);
+        return mix(h, (uint64_t)d->shape->driver_value.len << 16 |
+                          d->shape->driver_value.aux2);
     case SLOT_MULTIPLE:
-        return mix(h, d->allow_multiple);
+        return mix(h, d->shape->allow_multiple);
     case SLOT_ATTR:
-        i = attr_of(d, s->slot);
-        return i < d->nattrs ? mix_attr(h, d, i) : mix(h, 0);
     case SLOT_CAPACITY:
-        i = capacity_of(d, s->slot);
-        return i < d->ncapacities ? mix_capacity(h, d, i) : mix(h, 0);
-    case SLOT_ATTRS:
-    case SLOT_ATTR_DOMAIN:
-        return mix_attrs(h, d, s);
-    case SLOT_CAPACITIES:
-    case SLOT_CAPACITY_DOMAIN:
-        return mix_capacities(h, d, s);
+        return mix(h, code_of(d, s->slot));
+    default:
+        return mix_map(h, d, s);
     }
-    return h;
 }
 
 static bool slot_same(const struct device_facts *a, const struct device_facts *b,
                       const struct device_slot *s)
 {
-    uint32_t i, j;
     switch (slot_kind(s->slot)) {
     case SLOT_DRIVER:
-        return cel_text_equal(a->driver_value, b->driver_value);
+        return a->shape == b->shape ||
+               cel_text_equal(a->shape->driver_value, b->shape->driver_value);
     case SLOT_MULTIPLE:
-        return a->allow_multiple == b->allow_multiple;
+        return a->shape->allow_multiple == b->shape->allow_multiple;
     case SLOT_ATTR:
-        i = attr_of(a, s->slot);
-        j = also_at(b->attr_ids, b->nattrs, i, slot_id(s->slot));
-        if (i == a->nattrs || j == b->nattrs)
-            return i == a->nattrs && j == b->nattrs;
-        return attr_same(a, i, b, j);
     case SLOT_CAPACITY:
-        i = capacity_of(a, s->slot);
-        j = also_at(b->capacity_ids, b->ncapacities, i, slot_id(s->slot));
-        if (i == a->ncapacities || j == b->ncapacities)
-            return i == a->ncapacities && j == b->ncapacities;
-        return capacity_same(a, i, b, j);
-    case SLOT_ATTRS:
-    case SLOT_ATTR_DOMAIN:
-        return attrs_same(a, b, s);
-    case SLOT_CAPACITIES:
-    case SLOT_CAPACITY_DOMAIN:
-        return capacities_same(a, b, s);
+        return code_of(a, s->slot) == code_of(b, s->slot);
+    default:
+        return map_same(a, b, s);
     }
-    return false;
 }
 
 /* What an expression reads that uses the whole variable. */
@@ -261,8 +128,8 @@ static const struct device_slot *slots_of(const struct device_expr *x, uint32_t 
 
 uint64_t device_expr_key(const struct device_expr *x, const struct device_facts *d)
 {
-    if (d->bad.n)
-        return mix(str_hash(d->bad), 1);
+    if (d->bad)
+        return mix(str_hash(*d->bad), 1);
     uint32_t n;
     uint64_t h = 0;
     const struct device_slot *slots = slots_of(x, &n);
@@ -274,8 +141,8 @@ uint64_t device_expr_key(const struct device_expr *x, const struct device_facts 
 bool device_expr_same(const struct device_expr *x, const struct device_facts *a,
                       const struct device_facts *b)
 {
-    if (a->bad.n || b->bad.n)
-        return str_eq(a->bad, b->bad);
+    if (a->bad || b->bad)
+        return a->bad && b->bad && str_eq(*a->bad, *b->bad);
     uint32_t n;
     const struct device_slot *slots = slots_of(x, &n);
     for (uint32_t i = 0; i < n; i++)

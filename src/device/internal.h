@@ -3,7 +3,7 @@
  * Inside of device: how the variable "device" is bound to a device.
  *
  * A selector's paths become slots when it is compiled: a kind and the id of a name in one
- * number. A device carries its names' ids, so that a load is a search among a few
+ * number. A device's shape has its names' ids, so that a load is a search among a few
  * numbers. Maps are only built for paths that need them, in the run's arena.
  */
 #ifndef DRAY_DEVICE_INTERNAL_H
@@ -78,9 +78,7 @@ struct device_expr {
     enum device_expr_mode mode;
     struct device_slot *slots;
     uint32_t nslots;
-    bool whole;      /* also uses "device" as a value */
-    bool attrs;      /* reads attributes */
-    bool capacities; /* reads capacities */
+    bool whole; /* also uses "device" as a value */
 };
 
 /* The activation of the variable. */
@@ -89,8 +87,21 @@ struct device_binding {
     const struct device_expr *expr;
 };
 
+/* The verdict on a device with facts->bad, and that of a result. */
+enum device_verdict device_bad_verdict(const struct device_facts *d, struct cel_run *run,
+                                       struct str *why);
+enum device_verdict device_verdict_of(struct cel_value v, struct cel_run *run,
+                                      struct str *why);
+
 extern const struct cel_var_ops device_var_ops;
 bool device_var_size(void *decl, const struct cel_step *steps, unsigned n, uint64_t *max);
+
+struct device_column *device_column(struct device_names *n, uint32_t id, bool capacity);
+/* The code of a value, which is added if it is new. */
+uint32_t device_column_attr(struct device_names *n, struct device_column *c,
+                            const struct device_attr_value *v);
+uint32_t device_column_amount(struct device_names *n, struct device_column *c,
+                              const struct quantity *q);
 
 /* Index of an id among ascending ones, n if it is not there. */
 static inline uint32_t device_id_find(const uint32_t *ids, uint32_t n, uint32_t id)
@@ -104,6 +115,23 @@ static inline uint32_t device_id_find(const uint32_t *ids, uint32_t n, uint32_t 
         rest -= half;
     }
     return *at == id ? (uint32_t)(at - ids) : n;
+}
+
+enum { NOWHERE = UINT32_MAX };
+
+/* Where a shape has the value of SLOT_ATTR or SLOT_CAPACITY; NOWHERE. */
+static inline uint32_t device_slot_at(const struct device_shape *s, int slot)
+{
+    bool capacity = slot_kind(slot) == SLOT_CAPACITY;
+    uint32_t first = capacity ? s->nattrs : 0;
+    uint32_t n = capacity ? s->ncapacities : s->nattrs;
+    uint32_t i = device_id_find(s->ids + first, n, slot_id(slot));
+    return i < n ? first + i : NOWHERE;
+}
+
+static inline struct cel_value device_cel(const struct device_facts *d, uint32_t at)
+{
+    return device_value_at(d->shape->columns[at], d->codes[at])->cel;
 }
 
 #endif

@@ -3,12 +3,22 @@
 
 void device_names_init(struct device_names *n)
 {
+    *n = (struct device_names){0};
     intern_init(&n->texts);
+    arena_init(&n->arena);
+    strmap_init(&n->shapes);
 }
 
 void device_names_fini(struct device_names *n)
 {
+    for (struct device_column *c = n->all; c; c = c->next)
+        free(c->slots);
+    free(n->columns[0]);
+    free(n->columns[1]);
+    strmap_release(&n->shapes);
+    strbuf_release(&n->key);
     intern_fini(&n->texts);
+    arena_fini(&n->arena);
 }
 
 struct device_name device_name_split(struct str driver, struct str name)

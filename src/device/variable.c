@@ -82,11 +82,6 @@ static int item_order(const void *a, const void *b)
     return order ? order : str_cmp(x->name.id, y->name.id);
 }
 
-static struct cel_value quantity_value(const struct quantity *q)
-{
-    return (struct cel_value){.kind = CEL_QUANTITY, .quantity = q};
-}
-
 struct items {
     struct item *v;
     uint32_t n;
@@ -96,16 +91,16 @@ struct items {
 static struct items items_of(const struct device_facts *d, bool capacity,
                              const struct str *domain, struct cel_run *run)
 {
-    uint32_t n = capacity ? d->ncapacities : d->nattrs;
-    struct items out = {ARENA_ARRAY(&run->arena, struct item, n), 0};
-    for (uint32_t i = 0; i < n; i++) {
-        struct str full = capacity ? d->capacities[i].name : d->attrs[i].name;
+    const struct device_shape *s = d->shape;
+    uint32_t i = capacity ? s->nattrs : 0;
+    uint32_t end = i + (capacity ? s->ncapacities : s->nattrs);
+    struct items out = {ARENA_ARRAY(&run->arena, struct item, end - i), 0};
+    for (; i < end; i++) {
         struct item *item = &out.v[out.n];
-        item->name = device_name_split(d->driver, full);
+        item->name = device_name_split(s->driver, s->names[i]);
         if (domain && !str_eq(item->name.domain, *domain))
             continue;
-        item->value =
-            capacity ? quantity_value(&d->capacities[i].value) : d->attr_values[i];
+        item->value = device_cel(d, i);
         out.n++;
     }
     if (out.n > 1)
@@ -178,21 +173,12 @@ static struct cel_value missing(const struct device_binding *b, int slot,
     return cel_no_key(run, cel_string(slot_of(b, slot)->id));
 }
 
-static struct cel_value load_attr(const struct device_binding *b, int slot,
-                                  struct cel_run *run)
+static struct cel_value load_named(const struct device_binding *b, int slot,
+                                   struct cel_run *run)
 {
-    const struct device_facts *d = b->facts;
-    uint32_t i = device_id_find(d->attr_ids, d->nattrs, slot_id(slot));
-    return i < d->nattrs ? found(slot, d->attr_values[i], run) : missing(b, slot, run);
-}
-
-static struct cel_value load_capacity(const struct device_binding *b, int slot,
-                                      struct cel_run *run)
-{
-    const struct device_facts *d = b->facts;
-    uint32_t i = device_id_find(d->capacity_ids, d->ncapacities, slot_id(slot));
-    return i < d->ncapacities ? found(slot, quantity_value(&d->capacities[i].value), run)
-                              : missing(b, slot, run);
+    uint32_t at = device_slot_at(b->facts->shape, slot);
+    return at == NOWHERE ? missing(b, slot, run)
+                         : found(slot, device_cel(b->facts, at), run);
 }
 
 /* What every device has. */
@@ -201,9 +187,9 @@ static struct cel_value load_common(const struct device_binding *b, int slot,
 {
     switch (slot_kind(slot)) {
     case SLOT_DRIVER:
-        return b->facts->driver_value;
+        return b->facts->shape->driver_value;
     case SLOT_MULTIPLE:
-        return cel_bool(b->facts->allow_multiple);
+        return cel_bool(b->facts->shape->allow_multiple);
     case SLOT_ATTRS:
         return domains_value(b->facts, false, run);
     case SLOT_CAPACITIES:
@@ -217,10 +203,8 @@ static struct cel_value load_common(const struct device_binding *b, int slot,
 
 static struct cel_value load(const void *activation, int slot, struct cel_run *run)
 {
-    if (slot_kind(slot) == SLOT_ATTR)
-        return load_attr(activation, slot, run);
-    if (slot_kind(slot) == SLOT_CAPACITY)
-        return load_capacity(activation, slot, run);
+    if (slot_kind(slot) == SLOT_ATTR || slot_kind(slot) == SLOT_CAPACITY)
+        return load_named(activation, slot, run);
     return found(slot, load_common(activation, slot, run), run);
 }
 

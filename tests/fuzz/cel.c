@@ -120,6 +120,23 @@ static void check_pair(const struct world *w, const struct device_expr *x, unsig
     FUZZ_CHECK(str_eq(outcomes[i].why, outcomes[j].why));
 }
 
+/* What a memo remembers of one device changes nothing for another, nor for itself. */
+static void check_memo(const struct world *w, const struct device_expr *x,
+                       const struct outcome *outcomes, struct cel_run *run)
+{
+    struct device_memo memo;
+    device_memo_init(&memo, x);
+    for (unsigned i = 0; i < 2 * DEVICES; i++) {
+        const struct outcome *want = &outcomes[i % DEVICES];
+        struct str why = STR_NONE;
+        FUZZ_CHECK(device_memo_match(&memo, &w->devices[i % DEVICES], run, &why) ==
+                   want->verdict);
+        FUZZ_CHECK(run->cost == want->cost);
+        FUZZ_CHECK(str_eq(why, want->why));
+    }
+    device_memo_fini(&memo);
+}
+
 static void run_all(const struct world *w, const struct device_expr *x)
 {
     struct cel_run run;
@@ -130,6 +147,7 @@ static void run_all(const struct world *w, const struct device_expr *x)
     for (unsigned i = 0; i < DEVICES; i++)
         for (unsigned j = 0; j < DEVICES; j++)
             check_pair(w, x, i, j, outcomes);
+    check_memo(w, x, outcomes, &run);
     cel_run_fini(&run);
 }
 

@@ -140,13 +140,31 @@ static struct answer answer_error(struct str text)
     return (struct answer){.field = "error", .error = text};
 }
 
+/* The verdict by way of a memo that has seen the device: the same, whatever came of it.
+ */
+static enum device_verdict match(const struct device_expr *x,
+                                 const struct device_facts *d, struct cel_run *run,
+                                 struct str *why)
+{
+    struct device_memo memo;
+    device_memo_init(&memo, x);
+    enum device_verdict first = device_expr_match(x, d, run, why);
+    uint64_t cost = run->cost;
+    device_memo_match(&memo, d, run, why);
+    enum device_verdict last = device_memo_match(&memo, d, run, why);
+    if (last != first || run->cost != cost)
+        *why = STR("the memo has another answer");
+    device_memo_fini(&memo);
+    return str_is(*why, "the memo has another answer") ? DEVICE_ERROR : last;
+}
+
 static struct answer ask(const struct device_expr *x, enum device_expr_mode mode,
                          const struct device_facts *d, struct cel_run *run,
                          struct arena *a)
 {
     struct str why = STR_NONE;
     if (mode == DEVICE_SELECTOR) {
-        enum device_verdict verdict = device_expr_match(x, d, run, &why);
+        enum device_verdict verdict = match(x, d, run, &why);
         if (verdict == DEVICE_ERROR)
             return answer_error(arena_str(a, why));
         return (struct answer){"match", doc_make_bool(verdict == DEVICE_YES), STR_NONE};

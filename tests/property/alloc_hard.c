@@ -349,9 +349,9 @@ static void test_families(void **state)
 
 static enum device_verdict is_x(struct str expression, const struct view_device *d)
 {
-    for (uint32_t i = 0; i < d->facts.nattrs; i++)
-        if (str_is(d->facts.attrs[i].name, "type"))
-            return str_is(d->facts.attrs[i].value.s, "X") ? DEVICE_YES : DEVICE_NO;
+    for (uint32_t i = 0; i < d->facts.shape->nattrs; i++)
+        if (str_is(device_attr_name(&d->facts, i), "type"))
+            return str_is(device_attr(&d->facts, i)->s, "X") ? DEVICE_YES : DEVICE_NO;
     return DEVICE_ERROR;
 }
 

@@ -58,9 +58,11 @@ static const char *device_problem(const struct ledger *l, const struct view_slic
         return "an exclusive device is in two allocations";
     if (exclusive && shares)
         return "a device is shared and exclusive";
-    for (uint32_t i = 0; i < d->facts.ncapacities; i++)
-        if (!capacity_holds(l, s, d, &d->facts.capacities[i]))
+    for (uint32_t i = 0; i < d->facts.shape->ncapacities; i++) {
+        const struct device_capacity c = device_capacity(&d->facts, i);
+        if (!capacity_holds(l, s, d, &c))
             return "more of a capacity is given out than there is";
+    }
     return NULL;
 }
 

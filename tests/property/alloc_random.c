@@ -34,11 +34,11 @@ static struct str text(struct maker *m, const char *prefix, int64_t n)
 
 /* ---- Expressions: text for CEL, and what it says in C ---- */
 
-static const struct device_attr *attr(const struct view_device *d, const char *name)
+static const struct device_attr_value *attr(const struct view_device *d, const char *name)
 {
-    for (uint32_t i = 0; i < d->facts.nattrs; i++)
-        if (str_is(d->facts.attrs[i].name, name))
-            return &d->facts.attrs[i];
+    for (uint32_t i = 0; i < d->facts.shape->nattrs; i++)
+        if (str_is(device_attr_name(&d->facts, i), name))
+            return device_attr(&d->facts, i);
     return NULL;
 }
 
@@ -53,25 +53,27 @@ static enum device_verdict says_true(const struct view_device *d)
 }
 static enum device_verdict says_driver_a(const struct view_device *d)
 {
-    return verdict(str_is(d->facts.driver, A));
+    return verdict(str_is(d->facts.shape->driver, A));
 }
 static enum device_verdict says_gpu(const struct view_device *d)
 {
-    return verdict(str_is(d->facts.driver, A) && str_is(attr(d, "kind")->value.s, "gpu"));
+    return verdict(str_is(d->facts.shape->driver, A) &&
+                   str_is(attr(d, "kind")->s, "gpu"));
 }
 static enum device_verdict says_nic(const struct view_device *d)
 {
-    return verdict(str_is(d->facts.driver, A) && str_is(attr(d, "kind")->value.s, "nic"));
+    return verdict(str_is(d->facts.shape->driver, A) &&
+                   str_is(attr(d, "kind")->s, "nic"));
 }
 static enum device_verdict says_small(const struct view_device *d)
 {
-    return verdict(str_is(d->facts.driver, A) && attr(d, "size")->value.i < 2);
+    return verdict(str_is(d->facts.shape->driver, A) && attr(d, "size")->i < 2);
 }
 /* Fails on devices without the attribute. */
 static enum device_verdict says_fast(const struct view_device *d)
 {
-    const struct device_attr *a = attr(d, "fast");
-    return str_is(d->facts.driver, A) && a ? verdict(a->value.i > 0) : DEVICE_ERROR;
+    const struct device_attr_value *a = attr(d, "fast");
+    return str_is(d->facts.shape->driver, A) && a ? verdict(a->i > 0) : DEVICE_ERROR;
 }
 
 static const struct {
@@ -472,14 +474,14 @@ static void classes(struct maker *m)
 static void hold(struct maker *m, const struct view_slice *s, const struct view_device *d,
                  struct naive_held *h)
 {
-    bool share =
-        m->w->features.consumable_capacity && d->facts.allow_multiple && chance(m, 85);
+    bool share = m->w->features.consumable_capacity && d->facts.shape->allow_multiple &&
+                 chance(m, 85);
     struct view_amount *v = ARRAY(m, struct view_amount, 1);
     v[0] = amount(STR("mem"), draw(m, 0, 3));
     *h = (struct naive_held){.driver = s->driver, .pool = s->pool, .device = d->name};
     h->share = share;
     h->consumed = v;
-    h->nconsumed = share && d->facts.ncapacities && chance(m, 80);
+    h->nconsumed = share && d->facts.shape->ncapacities && chance(m, 80);
 }
 
 static void held(struct maker *m)

@@ -282,7 +282,7 @@ static void list_candidates(struct search *s)
 
 static bool multi(const struct search *s, const struct view_device *d)
 {
-    return s->in->features->consumable_capacity && d->facts.allow_multiple;
+    return s->in->features->consumable_capacity && d->facts.shape->allow_multiple;
 }
 
 static bool same_device(const struct naive_held *h, const struct view_slice *s,
@@ -416,8 +416,8 @@ static bool has_capacities(const struct view_alternative *alt,
 {
     for (uint32_t i = 0; i < alt->ncapacity; i++) {
         bool found = false;
-        for (uint32_t j = 0; j < d->facts.ncapacities; j++)
-            found |= str_eq(d->facts.capacities[j].name, alt->capacity[i].name);
+        for (uint32_t j = 0; j < d->facts.shape->ncapacities; j++)
+            found |= str_eq(device_capacity_name(&d->facts, j), alt->capacity[i].name);
         if (!found)
             return false;
     }
@@ -431,8 +431,9 @@ static bool capacity_fits(const struct search *s, const struct view_alternative 
         return true;
     if (!has_capacities(alt, c->device))
         return false;
-    for (uint32_t i = 0; i < c->device->facts.ncapacities; i++) {
-        const struct device_capacity *cap = &c->device->facts.capacities[i];
+    for (uint32_t i = 0; i < c->device->facts.shape->ncapacities; i++) {
+        const struct device_capacity at = device_capacity(&c->device->facts, i),
+                                     *cap = &at;
         int64_t v = drawn(alt, cap);
         bool shared = multi(s, c->device) && !empty && !alt->admin;
         if (!lawful(v, cap->policy) ||
@@ -599,25 +600,26 @@ static bool applies(const struct view_constraint *c, const struct view_claim *cl
            (r->first_available && has_group(&c->requests, full));
 }
 
-static const struct device_attr *attribute(const struct view_device *d, struct str name)
+static const struct device_attr_value *attribute(const struct view_device *d,
+                                                 struct str name)
 {
+    const struct device_facts *f = &d->facts;
     size_t slash = str_find_byte(name, '/', 0);
-    for (uint32_t i = 0; i < d->facts.nattrs; i++)
-        if (str_eq(d->facts.attrs[i].name, name))
-            return &d->facts.attrs[i];
-    if (slash == SIZE_MAX || !str_eq(str_sub(name, 0, slash), d->facts.driver))
+    for (uint32_t i = 0; i < f->shape->nattrs; i++)
+        if (str_eq(device_attr_name(f, i), name))
+            return device_attr(f, i);
+    if (slash == SIZE_MAX || !str_eq(str_sub(name, 0, slash), f->shape->driver))
         return NULL;
-    for (uint32_t i = 0; i < d->facts.nattrs; i++)
-        if (str_eq(d->facts.attrs[i].name, str_sub(name, slash + 1, name.n)))
-            return &d->facts.attrs[i];
+    for (uint32_t i = 0; i < f->shape->nattrs; i++)
+        if (str_eq(device_attr_name(f, i), str_sub(name, slash + 1, name.n)))
+            return device_attr(f, i);
     return NULL;
 }
 
 /* Values as text, typed: "i7", "sfoo". The test has ints, strings and lists of them. */
-static uint32_t values(const struct search *s, const struct device_attr *a,
+static uint32_t values(const struct search *s, const struct device_attr_value *v,
                        struct str *out, char buf[][48])
 {
-    const struct device_attr_value *v = &a->value;
     bool list = v->kind >= DEVICE_ATTR_INTS;
     uint32_t n = list ? v->n : 1;
     if (v->kind == DEVICE_ATTR_NONE || (list && !s->in->features->list_type_attributes))
@@ -675,7 +677,7 @@ static bool constraint_holds(const struct search *s, uint32_t claim,
     struct valueset have = {.n = 0}, mine, other;
     if (!applies(con, c, alt))
         return true;
-    const struct device_attr *a = attribute(d, name);
+    const struct device_attr_value *a = attribute(d, name);
     if (!a)
         return false;
     mine.n = values(s, a, mine.v, mine.buf);

@@ -88,6 +88,7 @@ struct built {
     uint32_t n;
     struct device_capacity_policy policy;
     struct device_capacity capacity;
+    struct device_names names;
     struct device_facts facts;
     struct view_amount want;
 };
@@ -116,8 +117,9 @@ static void build(struct built *b, const struct row *r)
         read(b, r->values[i]);
     if (r->def || r->min || r->values[0])
         b->capacity.policy = &b->policy;
-    b->facts.capacities = &b->capacity;
-    b->facts.ncapacities = 1;
+    device_names_init(&b->names);
+    device_facts_make(&b->facts, &b->names, STR("d"), NULL, 0, &b->capacity, 1, false,
+                      &b->a);
     b->want.name = STR("x");
     if (r->want)
         b->want.value = *read(b, r->want);
