@@ -11,6 +11,18 @@ const struct api_kind *api_kind_in(const struct api_kind *kind, const char *vers
 
 const struct api_kind *api_kind_hub(const struct api_kind *kind)
 {
+    static const struct {
+        const char *group, *resource, *hub_group, *hub_version;
+    } OTHERS[] = {
+        {"autoscaling", "horizontalpodautoscalers", "autoscaling", "v2"},
+        {"events.k8s.io", "events", "", "v1"},
+    };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (strcmp(OTHERS[i].group, kind->group) == 0 &&
+            strcmp(OTHERS[i].resource, kind->resource) == 0)
+            return api_resource_find(str_from(OTHERS[i].hub_group),
+                                     str_from(OTHERS[i].hub_version),
+                                     str_from(kind->resource));
     const struct api_kind *v1 = api_kind_in(kind, "v1");
     return v1 ? v1 : kind;
 }
@@ -116,6 +128,37 @@ static void drop_unset(void *ctx, struct doc *spec)
         doc_remove(spec, STR("allNodes"));
 }
 
+/* ---- events: of events.k8s.io, and of the core group where they are kept ---- */
+
+static const struct {
+    const char *core, *other;
+} EVENT_NAMES[] = {
+    {"involvedObject", "regarding"},
+    {"message", "note"},
+    {"source", "deprecatedSource"},
+    {"firstTimestamp", "deprecatedFirstTimestamp"},
+    {"lastTimestamp", "deprecatedLastTimestamp"},
+    {"count", "deprecatedCount"},
+    {"reportingComponent", "reportingController"},
+};
+
+static void rename_event(struct doc *event, bool to_core, struct arena *a)
+{
+    for (size_t i = 0; i < sizeof EVENT_NAMES / sizeof *EVENT_NAMES; i++) {
+        const char *from = to_core ? EVENT_NAMES[i].other : EVENT_NAMES[i].core;
+        const char *to = to_core ? EVENT_NAMES[i].core : EVENT_NAMES[i].other;
+        const struct doc *d = doc_get(event, from);
+        if (d)
+            doc_set(a, event, to, *d);
+        doc_remove(event, str_from(from));
+    }
+}
+
+static bool is_core_event(const struct api_kind *kind)
+{
+    return kind->group[0] == '\0' && strcmp(kind->name, "Event") == 0;
+}
+
 struct step {
     const char *kind, *place;
     api_edit_fn *to_hub, *from_hub;
@@ -148,6 +191,8 @@ static bool is_odd_one(const struct api_kind *kind)
 void api_convert(const struct api_kind *from, const struct api_kind *to,
                  struct doc *object, struct arena *a)
 {
+    if (is_core_event(from) != is_core_event(to))
+        rename_event(object, is_core_event(to), a);
     if (is_odd_one(from) != is_odd_one(to))
         run_steps(from, object, a, is_odd_one(from));
     struct str version = to->group[0] ? arena_printf(a, "%s/%s", to->group, to->version)

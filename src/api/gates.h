@@ -12,34 +12,40 @@
 #include "base/err.h"
 #include "base/str.h"
 
+/* name, on by default, locked to that, stage */
 #define API_GATES(X)                                                                     \
-    X(DRAAdminAccess, true, true)                                                        \
-    X(DRAConsumableCapacity, true, false)                                                \
-    X(DRADerivedAttributes, false, false)                                                \
-    X(DRADeviceBindingConditions, true, false)                                           \
-    X(DRADeviceCompatibilityGroups, false, false)                                        \
-    X(DRADeviceTaintRules, true, false)                                                  \
-    X(DRADeviceTaints, true, false)                                                      \
-    X(DRAExtendedResource, true, true)                                                   \
-    X(DRAFractionalCapacityRange, false, false)                                          \
-    X(DRAListTypeAttributes, false, false)                                               \
-    X(DRANodeAllocatableResources, false, false)                                         \
-    X(DRAOptionalNodeOperations, false, false)                                           \
-    X(DRAPartitionableDevices, true, false)                                              \
-    X(DRAPartitionableDevicesType, false, false)                                         \
-    X(DRAPrioritizedList, true, true)                                                    \
-    X(DRAResourceClaimDeviceStatus, true, true)                                          \
-    X(DRAResourceClaimGranularStatusAuthorization, true, false)                          \
-    X(DRAResourcePoolStatus, false, false)                                               \
-    X(DRASchedulerFilterTimeout, true, false)                                            \
-    X(DRAWorkloadResourceClaims, false, false)                                           \
-    X(DynamicResourceAllocation, true, true)                                             \
-    X(DeclarativeValidationBeta, true, false)                                            \
-    X(GenericWorkload, false, false)                                                     \
-    X(NodeDeclaredFeatures, true, true)
+    X(ClusterTrustBundle, true, false, GA)                                               \
+    X(DRAAdminAccess, true, true, GA)                                                    \
+    X(DRAConsumableCapacity, true, false, BETA)                                          \
+    X(DRADerivedAttributes, false, false, ALPHA)                                         \
+    X(DRADeviceBindingConditions, true, false, BETA)                                     \
+    X(DRADeviceCompatibilityGroups, false, false, ALPHA)                                 \
+    X(DRADeviceTaintRules, true, false, GA)                                              \
+    X(DRADeviceTaints, true, false, BETA)                                                \
+    X(DRAExtendedResource, true, true, GA)                                               \
+    X(DRAFractionalCapacityRange, false, false, ALPHA)                                   \
+    X(DRAListTypeAttributes, false, false, ALPHA)                                        \
+    X(DRANodeAllocatableResources, false, false, ALPHA)                                  \
+    X(DRAOptionalNodeOperations, false, false, ALPHA)                                    \
+    X(DRAPartitionableDevices, true, false, BETA)                                        \
+    X(DRAPartitionableDevicesType, false, false, ALPHA)                                  \
+    X(DRAPrioritizedList, true, true, GA)                                                \
+    X(DRAResourceClaimDeviceStatus, true, true, GA)                                      \
+    X(DRAResourceClaimGranularStatusAuthorization, true, false, BETA)                    \
+    X(DRAResourcePoolStatus, false, false, ALPHA)                                        \
+    X(DRASchedulerFilterTimeout, true, false, BETA)                                      \
+    X(DRAWorkloadResourceClaims, false, false, BETA)                                     \
+    X(DeclarativeValidationBeta, true, false, BETA)                                      \
+    X(DynamicResourceAllocation, true, true, GA)                                         \
+    X(GenericWorkload, false, false, BETA)                                               \
+    X(NodeDeclaredFeatures, true, true, GA)                                              \
+    X(PodCertificateRequest, true, false, GA)                                            \
+    X(PodTopologyLabelsAdmission, true, false, BETA)                                     \
+    X(ServiceAccountNodeAudienceRestriction, true, false, BETA)                          \
+    X(StorageVersionMigrator, true, false, GA)
 
 enum api_gate {
-#define X(name, on, locked) API_GATE_##name,
+#define X(name, on, locked, stage) API_GATE_##name,
     API_GATES(X)
 #undef X
         API_GATE_COUNT
@@ -58,6 +64,8 @@ static inline bool api_gate(const struct api_gates *g, enum api_gate gate)
 /* API_GATE_COUNT: no such gate. */
 enum api_gate api_gate_find(struct str name);
 bool api_gate_locked(enum api_gate gate);
+enum api_gate_stage { API_STAGE_ALPHA, API_STAGE_BETA, API_STAGE_GA };
+enum api_gate_stage api_gate_stage(enum api_gate gate);
 /* Sets without regard to locks (tests, emulation of older versions). */
 void api_gate_set(struct api_gates *g, enum api_gate gate, bool on);
 

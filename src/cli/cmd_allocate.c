@@ -82,6 +82,11 @@ static bool acts(enum api_gate gate)
     case API_GATE_DRASchedulerFilterTimeout:
     case API_GATE_DRAWorkloadResourceClaims:
     case API_GATE_GenericWorkload:
+    case API_GATE_ClusterTrustBundle:
+    case API_GATE_PodCertificateRequest:
+    case API_GATE_PodTopologyLabelsAdmission:
+    case API_GATE_ServiceAccountNodeAudienceRestriction:
+    case API_GATE_StorageVersionMigrator:
         return false;
     default:
         return true;

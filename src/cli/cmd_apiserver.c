@@ -23,6 +23,14 @@ static const char USAGE[] =
 static const char AFTER[] =
     "\nIt prints one line when it is ready, and ends on SIGTERM.\n";
 
+static void set_stage(enum api_gate_stage stage, bool on, struct api_gates *g)
+{
+    for (int i = 0; i < API_GATE_COUNT; i++)
+        if (api_gate_stage((enum api_gate)i) == stage &&
+            !api_gate_locked((enum api_gate)i))
+            api_gate_set(g, (enum api_gate)i, on);
+}
+
 /* "NAME=true" */
 static bool set_gate(struct str pair, struct api_gates *g, struct err *e)
 {
@@ -33,6 +41,10 @@ static bool set_gate(struct str pair, struct api_gates *g, struct err *e)
         return err_set(e, ERR_INVALID, "a gate is NAME=true or NAME=false, not \"%.*s\"",
                        STR_ARG(pair));
     enum api_gate gate = api_gate_find(name);
+    if (str_is(name, "AllAlpha") || str_is(name, "AllBeta")) {
+        set_stage(str_is(name, "AllAlpha") ? API_STAGE_ALPHA : API_STAGE_BETA, on, g);
+        return true;
+    }
     if (gate == API_GATE_COUNT)
         return err_set(e, ERR_INVALID, "there is no gate \"%.*s\"", STR_ARG(name));
     if (api_gate_locked(gate) && on != api_gate(g, gate))
@@ -61,9 +73,30 @@ static const struct option_row ROWS[] = {
     {"data", "DIR", OPTION_TEXT, AT(dir), "objects, certificates, kubeconfig"},
     {"listen", "ADDRESS:PORT", OPTION_TEXT, AT(listen),
      "where to listen (127.0.0.1:6443); port 0: any that is free"},
+    {"socket", "PATH", OPTION_TEXT, AT(socket),
+     "a Unix socket beside it, without TLS: its owner alone opens it, and is an "
+     "administrator"},
 
     {NULL, NULL, 0, 0, "API"},
+    {"runtime-config", "API=BOOL,...", OPTION_LIST, AT(runtime_config),
+     "versions to serve beside the stable ones, or not: api/all, api/beta, GROUP/VERSION, "
+     "GROUP/VERSION/RESOURCE"},
     {"feature-gates", "NAME=BOOL,...", OPTION_CALL, 0, "gates of Kubernetes", set_gates},
+
+    {NULL, NULL, 0, 0, "Users"},
+    {"anonymous-auth", "BOOL", OPTION_FLAG, AT(anonymous),
+     "whether who shows nothing is system:anonymous (true), or refused"},
+    {"token-auth-file", "FILE", OPTION_TEXT, AT(token_file),
+     "fixed tokens, a line each: TOKEN,USER,UID,\"GROUP,...\""},
+    {"service-account-issuer", "URL,...", OPTION_LIST, AT(token_issuers),
+     "who signs tokens of service accounts: the first new ones, all are believed "
+     "(https://kubernetes.default.svc.cluster.local)"},
+    {"api-audiences", "NAME,...", OPTION_LIST, AT(audiences),
+     "what tokens for this server name (the first issuer)"},
+    {"service-account-signing-key-file", "FILE", OPTION_TEXT, AT(token_signing_key),
+     "what signs new ones, RSA or EC (DIR/sa.key, made at the first start)"},
+    {"service-account-key-file", "FILE,...", OPTION_LIST, AT(token_keys),
+     "keys whose tokens are believed too"},
 
     {NULL, NULL, 0, 0, "Admission"},
     {"enable-admission-plugins", "NAME,...", OPTION_LIST, AT(enable_admission),

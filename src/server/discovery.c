@@ -128,7 +128,7 @@ static struct doc resource_doc(struct arena *a, const struct resource *res)
         set_text(a, &d, "version", "v1");
     }
     set_text(a, &d, "kind", body_kind(k));
-    doc_set(a, &d, "verbs", text_list(a, k->verbs));
+    doc_set(a, &d, "verbs", text_list(a, res->verbs));
     if (k->short_names[0])
         doc_set(a, &d, "shortNames", text_list(a, k->short_names));
     if (k->categories[0])
@@ -186,7 +186,7 @@ static struct doc subresource_entry(struct arena *a, const struct resource *res)
     struct doc d = doc_make_map();
     set_text(a, &d, "subresource", res->sub);
     doc_set(a, &d, "responseKind", response_kind(a, res));
-    doc_set(a, &d, "verbs", text_list(a, res->kind->verbs));
+    doc_set(a, &d, "verbs", text_list(a, res->verbs));
     return d;
 }
 
@@ -199,7 +199,7 @@ static struct doc resource_entry(struct request *r, const struct resource *res)
     doc_set(a, &d, "responseKind", response_kind(a, res));
     set_text(a, &d, "scope", k->namespaced ? "Namespaced" : "Cluster");
     set_text(a, &d, "singularResource", k->singular);
-    doc_set(a, &d, "verbs", text_list(a, k->verbs));
+    doc_set(a, &d, "verbs", text_list(a, res->verbs));
     if (k->short_names[0])
         doc_set(a, &d, "shortNames", text_list(a, k->short_names));
     if (k->categories[0])

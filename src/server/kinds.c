@@ -9,18 +9,16 @@
 
 #include "api/convert.h"
 #include "server/inner.h"
+#include "server/runtime_config.h"
 
-/* Not served: they would need what is not there (conversion into another shape, tables
- * made at run time, other servers). */
+/* Of these only what needs nothing else is served: objects that a client makes would do
+ * nothing (tables made at run time, other servers). */
 static const struct {
-    const char *group, *version;
-} LEFT_OUT[] = {
-    {"autoscaling", "v1"},
-    {"events.k8s.io", NULL},
-    {"apiextensions.k8s.io", NULL},
-    {"apiregistration.k8s.io", NULL},
+    const char *group, *verbs;
+} READ_ONLY[] = {
+    {"apiextensions.k8s.io", "get,list,watch"},
+    {"apiregistration.k8s.io", "get,list,watch"},
 };
-enum { NLEFT_OUT = sizeof LEFT_OUT / sizeof *LEFT_OUT };
 
 static const char *const PUT_CREATES[] = {
     "/endpoints",
@@ -88,6 +86,19 @@ static const struct field_labels LABELS[] = {
       {"reportingComponent", ""},
       {"source", ""},
       {"type", ""}}},
+    {"events.k8s.io",
+     "events",
+     REFUSE_CORE,
+     {{"reason", ""},
+      {"regarding.kind", "", "involvedObject.kind"},
+      {"regarding.namespace", "", "involvedObject.namespace"},
+      {"regarding.name", "", "involvedObject.name"},
+      {"regarding.uid", "", "involvedObject.uid"},
+      {"regarding.apiVersion", "", "involvedObject.apiVersion"},
+      {"regarding.resourceVersion", "", "involvedObject.resourceVersion"},
+      {"regarding.fieldPath", "", "involvedObject.fieldPath"},
+      {"reportingController", "", "reportingComponent"},
+      {"type", ""}}},
     {"batch", "jobs", REFUSE_QUOTED, {{"status.successful", "0"}}},
     {"resource.k8s.io",
      "resourceslices",
@@ -148,22 +159,31 @@ struct str kinds_deprecation(const struct resource *res, struct arena *a)
     return STR_NONE;
 }
 
-bool kinds_has_verb(const struct api_kind *k, const char *verb)
+static bool has_verb(const char *verbs, const char *verb)
 {
     size_t n = strlen(verb);
-    for (const char *p = k->verbs; (p = strstr(p, verb)); p += n)
-        if ((p == k->verbs || p[-1] == ',') && (p[n] == ',' || p[n] == '\0'))
+    for (const char *p = verbs; (p = strstr(p, verb)); p += n)
+        if ((p == verbs || p[-1] == ',') && (p[n] == ',' || p[n] == '\0'))
             return true;
     return false;
 }
 
-static bool left_out(const struct api_kind *k)
+bool kinds_has_verb(const struct resource *res, const char *verb)
 {
-    for (int i = 0; i < NLEFT_OUT; i++)
-        if (strcmp(k->group, LEFT_OUT[i].group) == 0 &&
-            (!LEFT_OUT[i].version || strcmp(k->version, LEFT_OUT[i].version) == 0))
-            return true;
-    return false;
+    return has_verb(res->verbs, verb);
+}
+
+static const char *verbs_of(const struct api_kind *k)
+{
+    for (size_t i = 0; i < sizeof READ_ONLY / sizeof *READ_ONLY; i++)
+        if (strcmp(k->group, READ_ONLY[i].group) == 0)
+            return READ_ONLY[i].verbs;
+    return k->verbs;
+}
+
+static bool is_read_only(const struct api_kind *k)
+{
+    return verbs_of(k) != k->verbs;
 }
 
 static const char *sub_of(const struct api_kind *k)
@@ -188,18 +208,25 @@ static const struct api_kind *main_of(const struct api_kind *k)
     return api_resource_find(str_from(k->group), str_from(k->version), name);
 }
 
+/* It has another shape than the version that is stored. */
+static bool is_odd_version(const struct api_kind *m)
+{
+    return strcmp(m->resource, "horizontalpodautoscalers") == 0 &&
+           strcmp(m->version, "v1") == 0;
+}
+
 static bool is_served(const struct api_kind *k)
 {
     const char *sub = sub_of(k);
     const struct api_kind *m = main_of(k);
-    if (!m || !m->type || left_out(m))
+    if (!m || !m->type || (sub && is_read_only(m)) || is_odd_version(m))
         return false;
     if (subresource_serve(k))
         return true;
     if (sub && !is_side(sub))
         return false;
-    return kinds_has_verb(m, "create") && kinds_has_verb(m, "list") &&
-           kinds_has_verb(m, "watch");
+    return has_verb(m->verbs, "create") && has_verb(m->verbs, "list") &&
+           has_verb(m->verbs, "watch");
 }
 
 /* v1 where there is one, else the version that upstream prefers: the first. */
@@ -234,8 +261,10 @@ static void fill(struct server *s, struct resource *r, const struct api_kind *k)
     struct arena *a = &s->arena;
     const struct api_kind *m = main_of(k);
     *r = (struct resource){.kind = k, .main = m, .hub = hub_of(m), .sub = sub_of(k)};
+    r->verbs = verbs_of(k);
+    const struct api_kind *h = r->hub;
     struct str key =
-        arena_printf(a, "%s/%s", m->group[0] ? m->group : "core", m->resource);
+        arena_printf(a, "%s/%s", h->group[0] ? h->group : "core", h->resource);
     r->prefix = arena_printf(a, "/registry/%s/", key.p);
     r->api_version = api_version(a, k);
     r->head = arena_printf(a, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{",
@@ -243,18 +272,35 @@ static void fill(struct server *s, struct resource *r, const struct api_kind *k)
     r->labels = labels_of(m);
     r->serve = subresource_serve(k);
     bool made;
-    struct str name = arena_printf(a, "%s/%s/%s", k->group, k->version, k->resource);
-    strmap_put(&s->by_name, name, &made)->value.ptr = r;
     if (k == r->hub)
         strmap_put(&s->by_key, key, &made)->value.ptr = r;
 }
 
+static void offer(struct server *s, struct resource *r)
+{
+    const struct api_kind *k = r->kind;
+    struct str name =
+        arena_printf(&s->arena, "%s/%s/%s", k->group, k->version, k->resource);
+    bool made;
+    strmap_put(&s->by_name, name, &made)->value.ptr = r;
+}
+
 void kinds_init(struct server *s)
 {
+    struct resource *stored = ARENA_ARRAY(&s->arena, struct resource, api_nkinds);
     s->resources = ARENA_ARRAY(&s->arena, struct resource, api_nkinds);
-    for (uint32_t i = 0; i < api_nkinds; i++)
-        if (is_served(&api_kinds[i]))
-            fill(s, &s->resources[s->nresources++], &api_kinds[i]);
+    for (uint32_t i = 0; i < api_nkinds; i++) {
+        const struct api_kind *k = &api_kinds[i];
+        if (!is_served(k))
+            continue;
+        if (!runtime_config_serves(s->opts.runtime_config, &s->gates, main_of(k))) {
+            fill(s, &stored[i], k); /* other versions, or a later start, may need it */
+            continue;
+        }
+        struct resource *r = &s->resources[s->nresources++];
+        fill(s, r, k);
+        offer(s, r);
+    }
 }
 
 const struct resource *kinds_find(const struct server *s, struct str group,

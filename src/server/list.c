@@ -111,6 +111,14 @@ static bool fail_field(struct request *r, struct str key)
                     STR_ARG(key));
 }
 
+static struct str stored_field(const struct resource *res, struct str key)
+{
+    for (const struct field_label *l = res->labels->labels; l->path; l++)
+        if (l->stored && str_is(key, l->path))
+            return str_from(l->stored);
+    return key;
+}
+
 bool selection_read(struct request *r, struct selection *out)
 {
     struct str why;
@@ -119,9 +127,12 @@ bool selection_read(struct request *r, struct selection *out)
     if (!selector_parse_labels(labels, r->a, &out->labels, &why) ||
         !selector_parse_fields(fields, r->a, &out->fields, &why))
         return fail_bad(r, "%.*s", STR_ARG(why));
-    for (uint32_t i = 0; i < out->fields.n; i++)
-        if (!field_known(r->res, out->fields.all[i].key))
-            return fail_field(r, out->fields.all[i].key);
+    for (uint32_t i = 0; i < out->fields.n; i++) {
+        struct requirement *q = (struct requirement *)&out->fields.all[i];
+        if (!field_known(r->res, q->key))
+            return fail_field(r, q->key);
+        q->key = stored_field(r->res, q->key);
+    }
     return true;
 }
 
@@ -154,7 +165,6 @@ struct listing {
     bool more;
     uint64_t left;      /* how many more, when that is known (without selectors) */
     struct strmap past; /* key to object as of the revision (NULL: absent); references */
-    bool lost;          /* something that was deleted since cannot be told anymore */
 };
 
 static bool take(void *ctx, struct cache_object *o)
@@ -197,8 +207,6 @@ static void note_past(void *ctx, const struct cache_event *e)
         was = NULL;
     cache_object_unref(m->value.ptr);
     m->value.ptr = was ? cache_object_ref(was) : NULL;
-    /* Its revision before that is known to nobody. */
-    l->lost |= !before && e->kind == CACHE_DELETED;
 }
 
 static bool take_unchanged(void *ctx, struct cache_object *o)
@@ -244,8 +252,6 @@ static bool list_past(struct listing *l)
     if (!w)
         return false;
     cache_unwatch(w);
-    if (l->lost)
-        return false;
     cache_each(c, l->prefix, l->after, take_unchanged, l);
     add_past(l);
     return true;
