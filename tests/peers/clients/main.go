@@ -18,6 +18,10 @@ import (
 
 var suites = []suite{
 	{name: "crud", checks: crudChecks},
+	{name: "informers", checks: informerChecks},
+	{name: "apply", checks: applyChecks},
+	{name: "events", checks: eventChecks},
+	{name: "discovery", checks: discoveryChecks},
 	{name: "cluster", checks: clusterChecks, begin: clusterBegin, end: clusterEnd},
 }
 
