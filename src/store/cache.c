@@ -16,7 +16,8 @@ struct cache_watch {
     struct cache_watch *next;
     struct resource *resource;
     struct str prefix;     /* its bytes follow */
-    uint64_t after;        /* events up to here were delivered, or are not wanted */
+    uint64_t after;        /* events up to this revision are not wanted */
+    uint64_t from;         /* events up to this one were replayed */
     cache_on_event *event; /* NULL: ended, to be freed */
     void *ctx;
 };
@@ -35,7 +36,9 @@ struct cache {
     struct order objects; /* each has one reference */
     struct strmap resources;
     uint64_t revision;
-    uint64_t floor; /* resources that are not there yet have forgotten up to here */
+    uint64_t loaded;   /* what the snapshot had: changes up to here */
+    uint64_t sequence; /* of events; several may have one revision */
+    uint64_t floor;    /* resources that are not there yet have forgotten up to here */
     uint64_t refused;
 };
 
@@ -187,16 +190,14 @@ static bool load_change(void *ctx, const struct store_change *change)
     if (change->revision > c->revision)
         return true; /* newer than the snapshot: cache_apply will be told */
     struct cache_event e = {.kind = CACHE_DELETED, .revision = change->revision};
-    e.object = object_at(l, change->key, change->value, change->revision);
-    if (change->kind == STORE_PUT && change->created) {
-        e.kind = CACHE_ADDED;
-    } else if (change->kind == STORE_PUT) {
-        e.kind = CACHE_MODIFIED;
+    if (change->kind == STORE_PUT)
+        e.kind = change->created ? CACHE_ADDED : CACHE_MODIFIED;
+    if (e.kind != CACHE_ADDED && change->previous.p)
         e.previous =
             object_at(l, change->key, change->previous, change->previous_revision);
-    }
-    if (!e.object || (e.kind == CACHE_MODIFIED && !e.previous)) {
-        cache_object_unref(e.object);
+    if (e.kind == CACHE_ADDED || e.previous)
+        e.object = object_at(l, change->key, change->value, change->revision);
+    if (!e.object) {
         cache_object_unref(e.previous);
         c->refused++;
         cache_compact(c, change->revision); /* history begins behind it */
@@ -224,6 +225,7 @@ bool cache_load(struct cache *c, struct store *s, struct err *e)
     struct loading l = {.cache = c, .err = e};
     if (!store_snapshot(s, load_object, &l, &c->revision, e))
         return false;
+    c->loaded = c->revision;
     load_history(&l, s);
     strmap_each(&l.last, last) cache_object_unref(last->value.ptr);
     strmap_release(&l.last);
@@ -251,11 +253,9 @@ static void deliver(struct resource *r, const struct cache_event *e)
 {
     r->busy++;
     for (struct cache_watch *w = r->watches; w; w = w->next) {
-        if (!w->event || w->after >= e->revision ||
-            !str_starts(e->object->key, w->prefix))
-            continue;
-        w->after = e->revision;
-        w->event(w->ctx, e);
+        if (w->event && w->after < e->revision && w->from < r->cache->sequence &&
+            str_starts(e->object->key, w->prefix))
+            w->event(w->ctx, e);
     }
     if (--r->busy == 0)
         free_ended(r);
@@ -282,22 +282,22 @@ static bool drop_object(struct cache *c, const struct store_change *change,
     if (!old)
         return false;
     e->kind = CACHE_DELETED;
-    e->object = object_new(&c->opts, change->key, change->value, change->revision);
-    if (e->object) {
-        cache_object_unref(old);
-    } else {
-        e->object = old;
-        c->refused++;
-    }
+    e->previous = old;
+    if (change->value.p) /* else the store has forgotten it */
+        e->object = object_new(&c->opts, change->key, change->value, change->revision);
+    c->refused += change->value.p && !e->object;
+    if (!e->object)
+        e->object = cache_object_ref(old);
     return true;
 }
 
 void cache_apply(void *cache, const struct store_change *change)
 {
     struct cache *c = cache;
-    if (change->revision <= c->revision)
+    if (change->revision <= c->loaded)
         return; /* the snapshot had it */
     c->revision = change->revision;
+    c->sequence++;
     struct cache_event e = {.revision = change->revision};
     bool put = change->kind == STORE_PUT;
     if (!(put ? put_object(c, change, &e) : drop_object(c, change, &e))) {
@@ -363,7 +363,8 @@ struct cache_watch *cache_watch(struct cache *c, struct str prefix, uint64_t aft
     struct cache_watch *w = mem_zalloc(sizeof *w + prefix.n);
     w->resource = r;
     w->prefix = (struct str){memcpy(w + 1, prefix.p, prefix.n), prefix.n};
-    w->after = after > c->revision ? after : c->revision;
+    w->after = after;
+    w->from = c->sequence;
     w->event = event;
     w->ctx = ctx;
     w->next = r->watches;

@@ -40,9 +40,11 @@ enum cache_event_kind { CACHE_ADDED, CACHE_MODIFIED, CACHE_DELETED, CACHE_BOOKMA
 struct cache_event {
     enum cache_event_kind kind;
     uint64_t revision;
-    /* New; of DELETED the last state, at the revision of its end; NULL for BOOKMARK. */
+    /* New; of DELETED the last state, at the revision of its end (or previous, where the
+     * store has forgotten it); NULL for BOOKMARK. */
     struct cache_object *object;
-    struct cache_object *previous; /* of MODIFIED; NULL otherwise */
+    /* Of MODIFIED and DELETED: what was there, at its own revision; else NULL. */
+    struct cache_object *previous;
 };
 
 struct cache_opts {

@@ -12,6 +12,19 @@
  * Writes are submitted from any thread and answered later, in order of submission, by
  * store_poll: a back end groups what is waiting into one transaction. Answered with OK
  * means durable. All other functions belong to one thread, that of store_poll.
+ *
+ * Several programs may share an etcd, which has no other users below the prefix. Then:
+ *
+ *   - others' writes, and what etcd's other users do elsewhere, take revisions too; a
+ *     transaction that changes several keys gives all of them the same, and their changes
+ *     are reported one after another;
+ *   - writes of different keys are done side by side: only those of one key are done, and
+ *     answered, in the order of submission. A change may be reported long before its
+ *     write is answered, but never after;
+ *   - after an outage that etcd's history does not reach back over, changes are made of
+ *     the difference: versions in between are missing, and what was deleted or replaced
+ *     is not known (value of a DELETE, previous: STR_NONE), and several may have the
+ *     revision of the end of the outage.
  */
 #ifndef DRAY_STORE_STORE_H
 #define DRAY_STORE_STORE_H
@@ -32,8 +45,9 @@ enum store_answer {
     STORE_CONFLICT, /* the expected revision is not the key's */
     STORE_EXISTS,   /* expected to be new */
     STORE_MISSING,  /* expected to be there */
-    /* Disk full, I/O error, server gone: nothing was written. When the disk refuses even
-     * to confirm that, the text says so: then a crash may bring the write back. */
+    /* Disk full, I/O error, server gone: nothing was written, unless the text says that
+     * this is not known: the disk refuses to confirm it (then a crash may bring the write
+     * back), or etcd's answer was lost and what is there does not tell. */
     STORE_FAILED,
 };
 
@@ -85,7 +99,9 @@ struct store_opts {
     struct str etcd_ca_pem, etcd_cert_pem, etcd_key_pem;
 };
 
-/* "sqlite:DIR" (made when it is not there; its parent must be), "memory:". */
+/* "sqlite:DIR" (made when it is not there; its parent must be), "memory:",
+ * "etcd://HOST:PORT[,HOST:PORT...][/PREFIX]" and, by TLS, "etcds://..." (version 3.4 or
+ * newer). Keys of etcd begin with /PREFIX, "/dray" when there is none. */
 struct store *store_open(const char *url, const struct store_opts *opts, struct err *e);
 /* Finishes what was submitted, answers and all. Not from a callback. */
 void store_close(struct store *s);
@@ -108,7 +124,7 @@ bool store_history(struct store *s, uint64_t after, store_each_change *each, voi
 /* Forgets history up to and including revision, soon and in small steps that stall no
  * write. */
 void store_compact(struct store *s, uint64_t revision);
-/* History is known after this revision. */
+/* History is known after this revision; with etcd, as far as this is known here. */
 uint64_t store_compacted(const struct store *s);
 
 /* ---- back ends ---- */
