@@ -98,6 +98,16 @@ static const struct option_row ROWS[] = {
     {"service-account-key-file", "FILE,...", OPTION_LIST, AT(token_keys),
      "keys whose tokens are believed too"},
 
+    {NULL, NULL, 0, 0, "Kubelets"},
+    {"kubelet-client-certificate", "FILE", OPTION_TEXT, AT(kubelet.client_certificate),
+     "what kubelets are shown; made in DIR when not given"},
+    {"kubelet-client-key", "FILE", OPTION_TEXT, AT(kubelet.client_key), "its key"},
+    {"kubelet-certificate-authority", "FILE", OPTION_TEXT,
+     AT(kubelet.certificate_authority),
+     "whose certificates kubelets have; not given: any"},
+    {"kubelet-preferred-address-types", "TYPE,...", OPTION_LIST, AT(kubelet.address_types),
+     "of a node's addresses, the first type that it has"},
+
     {NULL, NULL, 0, 0, "Admission"},
     {"enable-admission-plugins", "NAME,...", OPTION_LIST, AT(enable_admission),
      "plugins to have on beside those that are on by default"},
@@ -164,7 +174,6 @@ static int run(const struct server_opts *o)
     printf("dray apiserver: ready on %s\n", server_url(r.server));
     fflush(stdout);
     net_loop_run(r.loop);
-    net_loop_run_once(r.loop, false); /* what the stop has left to do */
     server_free(r.server);
     net_loop_free(r.loop);
     return EXIT_OK;

@@ -23,6 +23,7 @@ struct h1 {
     bool wants_upgrade, expects_continue;
     bool keep_alive; /* as far as the request says */
     bool chunked, closes;
+    bool odd_method;     /* a word that the parser does not know as one */
     struct strbuf head;  /* of a response, to be sent before its body */
     struct strbuf ahead; /* sent ahead by the client */
 };
@@ -195,7 +196,9 @@ static void parse_failed(struct conn *c)
     struct h1 *h = c->h1;
     struct exchange *x = h->x ? h->x : begin_request(c);
     if (x->refused == 0)
-        x->refused = HTTP_PARSER_ERRNO(&h->parser) == HPE_HEADER_OVERFLOW ? 431 : 400;
+        x->refused = HTTP_PARSER_ERRNO(&h->parser) == HPE_HEADER_OVERFLOW ? 431
+                     : h->odd_method                                      ? 405
+                                                                          : 400;
     if (!x->pub.method.p)
         x->pub.method = STR("GET");
     h->closes = true;
@@ -215,6 +218,8 @@ static enum http_errno parse(struct conn *c)
     strbuf_init(&h->ahead);
     size_t n = http_parser_execute(&h->parser, &callbacks, bytes.p, bytes.n);
     enum http_errno code = HTTP_PARSER_ERRNO(&h->parser);
+    h->odd_method = code == HPE_INVALID_METHOD && n < bytes.n && bytes.p[n] >= 'A' &&
+                    bytes.p[n] <= 'Z';
     if (code == HPE_PAUSED && n < bytes.n)
         strbuf_add(&h->ahead, bytes.p + n, bytes.n - n);
     strbuf_release(&bytes);

@@ -6,6 +6,7 @@
  *     ca.crt ca.key     authority of the cluster, made once
  *     server.crt .key   made at each start, for the address that is listened on
  *     admin.crt .key    of the administrator, renewed when it has little time left
+ *     kubelet-client.crt .key   what kubelets are shown, renewed likewise
  *     admin.kubeconfig  all that kubectl needs
  *     sa.key            signs tokens of service accounts, made once
  *     store/            the objects
@@ -97,20 +98,20 @@ static bool ready_ca(struct dir *d, const char *dir, struct arena *a, struct err
     return pki_new_ca("dray", a, &d->ca, e) && save_pair(a, dir, "ca", &d->ca, e);
 }
 
-static bool ready_admin(struct dir *d, const char *dir, struct arena *a, struct err *e)
+/* The certificate of somebody who may do everything: here, or at kubelets that trust the
+ * folder's authority. */
+static bool ready_master(struct dir *d, const char *dir, const char *file,
+                         const char *name, struct pki_pair *out, struct arena *a,
+                         struct err *e)
 {
     int64_t until;
-    if (load_pair(a, dir, "admin", &d->admin, NULL) &&
-        pki_expiry(d->admin.cert_pem, &until, NULL) && until > time(NULL) + RENEW_SECONDS)
+    if (load_pair(a, dir, file, out, NULL) && pki_expiry(out->cert_pem, &until, NULL) &&
+        until > time(NULL) + RENEW_SECONDS)
         return true;
     static const char *const GROUPS[] = {"system:masters"};
-    struct pki_subject admin = {.name = "kubernetes-admin",
-                                .groups = GROUPS,
-                                .ngroups = 1,
-                                .client = true,
-                                .days = ADMIN_DAYS};
-    return pki_issue(&d->ca, &admin, a, &d->admin, e) &&
-           save_pair(a, dir, "admin", &d->admin, e);
+    struct pki_subject master = {
+        .name = name, .groups = GROUPS, .ngroups = 1, .client = true, .days = ADMIN_DAYS};
+    return pki_issue(&d->ca, &master, a, out, e) && save_pair(a, dir, file, out, e);
 }
 
 static bool ready_serving(struct dir *d, const char *dir, const char *host,
@@ -165,7 +166,10 @@ bool dir_open(struct dir *d, const char *path, const char *host, const char *add
               struct arena *a, struct err *e)
 {
     *d = (struct dir){.lock = -1};
-    return lock(d, path, a, e) && ready_ca(d, path, a, e) && ready_admin(d, path, a, e) &&
+    return lock(d, path, a, e) && ready_ca(d, path, a, e) &&
+           ready_master(d, path, "admin", "kubernetes-admin", &d->admin, a, e) &&
+           ready_master(d, path, "kubelet-client", "kube-apiserver-kubelet-client",
+                        &d->kubelet_client, a, e) &&
            ready_serving(d, path, host, address, a, e) && ready_token_key(d, path, a, e);
 }
 

@@ -56,6 +56,7 @@ struct resource { /* a row of api_kinds that is served */
     const struct field_labels *labels; /* never NULL */
     const char *verbs;                 /* "create,list" */
     verb_fn *serve; /* all its verbs, of what is no object of the store; else NULL */
+    bool relayed;   /* somebody else answers, in a form of his own */
 };
 
 struct server;
@@ -78,15 +79,19 @@ bool kinds_put_creates(const struct api_kind *k);
 /* Whether a deletion's answer is the object, not a Status. */
 bool kinds_delete_returns(const struct api_kind *k);
 
-/* Who serves what is no object of the store, and no side of one (subresources.c); NULL:
- * nobody. */
-verb_fn *subresource_serve(const struct api_kind *k);
+/* What is no object of the store, and no side of one (subresources.c). */
+struct subresource {
+    const char *group, *resource;
+    verb_fn *serve;
+    bool relayed;
+};
+const struct subresource *subresource_find(const struct api_kind *k);
 
 /* ---- the folder (dir.c) ---- */
 
 struct dir {
     int lock; /* of the folder; -1: none */
-    struct pki_pair ca, serving, admin;
+    struct pki_pair ca, serving, admin, kubelet_client;
     struct str token_key; /* of service accounts' tokens; PEM */
 };
 /* Opens or makes it; host and address are more names or addresses of the certificate. */
@@ -120,7 +125,12 @@ struct server {
     struct strmap by_key;     /* "GROUP/RESOURCE" */
     struct watcher *watchers; /* open watches */
     struct auth *auth;        /* who asks, and may they (auth.h) */
-    uint64_t admission;       /* the plugins that are on, a bit each (admission.h) */
+    struct relay *relays;     /* what is being passed on */
+    struct kubelet_access {
+        struct str cert_pem, key_pem, ca_pem; /* ca_pem empty: not verified */
+        struct str address_types;             /* "Hostname,InternalIP" */
+    } kubelet;
+    uint64_t admission; /* the plugins that are on, a bit each (admission.h) */
 
     struct arena scratch; /* of decoding for the cache */
 };
@@ -199,6 +209,8 @@ bool fail_method(struct request *r);
 /* Adds a cause; strings are shared. field may be STR_NONE. */
 void fail_cause(struct request *r, const char *reason, struct str message,
                 struct str field);
+/* 422 of the causes that r->failure has. */
+bool fail_invalid(struct request *r, struct str group, const char *kind, struct str name);
 struct doc failure_doc(struct arena *a, const struct failure *f);
 /* "pods", "deployments.apps": how errors name a resource. */
 struct str qualified(struct arena *a, struct str resource, struct str group);
@@ -240,6 +252,12 @@ void watch_serve(struct request *r);
 void watch_end_all(struct server *s);
 void write_create(struct request *r);
 void binding_create(struct request *r);
+void log_get(struct request *r);
+void exec_connect(struct request *r);
+void attach_connect(struct request *r);
+void portforward_connect(struct request *r);
+void node_proxy_connect(struct request *r);
+void pod_proxy_connect(struct request *r);
 void write_update(struct request *r);
 void write_patch(struct request *r);
 void delete_one(struct request *r);

@@ -221,7 +221,7 @@ static bool is_served(const struct api_kind *k)
     const struct api_kind *m = main_of(k);
     if (!m || !m->type || (sub && is_read_only(m)) || is_odd_version(m))
         return false;
-    if (subresource_serve(k))
+    if (subresource_find(k))
         return true;
     if (sub && !is_side(sub))
         return false;
@@ -270,7 +270,9 @@ static void fill(struct server *s, struct resource *r, const struct api_kind *k)
     r->head = arena_printf(a, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{",
                            r->hub->name, api_version(a, r->hub).p);
     r->labels = labels_of(m);
-    r->serve = subresource_serve(k);
+    const struct subresource *special = subresource_find(k);
+    r->serve = special ? special->serve : NULL;
+    r->relayed = special && special->relayed;
     bool made;
     if (k == r->hub)
         strmap_put(&s->by_key, key, &made)->value.ptr = r;

@@ -9,9 +9,10 @@
 #include "api/timestamp.h"
 #include "server/admission.h"
 #include "server/apiservices.h"
-#include "server/runtime_config.h"
 #include "server/auth.h"
 #include "server/bootstrap.h"
+#include "server/relay.h"
+#include "server/runtime_config.h"
 
 enum {
     STOP_MS = 2000,            /* for requests that run when the server is stopped */
@@ -72,16 +73,32 @@ static bool read_dry_run(struct request *r)
     return true;
 }
 
+/* A proxy takes every method that it is not itself made of. */
+static bool takes_method(const struct request *r)
+{
+    return r->res->relayed &&
+           (str_is(r->x->method, "HEAD") || str_is(r->x->method, "OPTIONS")) &&
+           kinds_has_verb(r->res, "delete");
+}
+
 static void serve_resource(struct request *r, const struct verb *v)
 {
-    if (!media_negotiate(r) || !find_resource(r)) {
+    bool form = media_negotiate(r);
+    struct failure unknown = r->failure;
+    bool ok = find_resource(r);
+    if (ok && !form && !r->res->relayed) {
+        r->failure = unknown;
+        ok = false;
+    }
+    if (!ok) {
         request_answer_failure(r);
         return;
     }
     bool spread = r->res->main->namespaced && !r->route.namespace.p && v &&
                   strcmp(v->name, "list") != 0 && strcmp(v->name, "watch") != 0;
     bool onto = str_is(r->x->method, "POST") && r->route.name.p && !r->res->sub;
-    if (!v || spread || onto || !kinds_has_verb(r->res, v->name)) {
+    bool any = takes_method(r);
+    if (!any && (!v || spread || onto || !kinds_has_verb(r->res, v->name))) {
         fail_method(r);
         request_answer_failure(r);
         return;
@@ -298,10 +315,12 @@ static bool start(struct server *s, const struct server_opts *o, struct err *e)
     const char *host = host_of(&s->arena, o->listen);
     struct str address = reachable(&s->arena, host);
     kinds_init(s);
-    return runtime_config_check(o->runtime_config, e) && admission_configure(s, o->enable_admission, o->disable_admission, e) &&
+    return runtime_config_check(o->runtime_config, e) &&
+           admission_configure(s, o->enable_admission, o->disable_admission, e) &&
            dir_open(&s->dir, o->dir, host, address.p, &s->arena, e) &&
-           open_store(s, o->dir, e) && ready_auth(s, o, e) && listen_on(s, o, e) &&
-           listen_locally(s, o, e) && make_objects(s, address, e) &&
+           kubelet_configure(s, &o->kubelet, e) && open_store(s, o->dir, e) &&
+           ready_auth(s, o, e) && listen_on(s, o, e) && listen_locally(s, o, e) &&
+           make_objects(s, address, e) &&
            dir_write_kubeconfig(&s->dir, o->dir, s->url, &s->arena, e);
 }
 
@@ -334,6 +353,7 @@ static void one_stopped(void *ctx)
 void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
 {
     watch_end_all(s);
+    relay_end_all(s);
     s->stopped = done;
     s->stopped_ctx = ctx;
     s->stopping = 1 + (s->local != NULL);
@@ -348,6 +368,7 @@ void server_free(struct server *s)
         store_close(s->store);
     s->store = NULL;
     watch_end_all(s);
+    relay_end_all(s);
     if (s->http)
         net_server_free(s->http);
     if (s->local)

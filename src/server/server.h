@@ -17,12 +17,20 @@
 
 struct server;
 
+/* How kubelets are asked; as the flags of kube-apiserver. */
+struct kubelet_opts {
+    const char *client_certificate, *client_key; /* files; NULL: made in the folder */
+    const char *certificate_authority; /* file; NULL: certificates are not verified */
+    const char *address_types; /* "A,B", the first that a node has; NULL: upstream's */
+};
+
 /* Options of kube-apiserver keep its names (docs/man/dray-apiserver.1). */
 struct server_opts {
     const char *dir;    /* made when it is not there; its parent must be */
     const char *listen; /* "127.0.0.1:6443"; port 0: any */
     struct api_gates gates;
     const char *runtime_config; /* runtime_config.h; NULL: nothing */
+    struct kubelet_opts kubelet;
     /* Names of plugins, "A,B"; NULL: none (admission.h). */
     const char *enable_admission, *disable_admission;
     /* Who is let in (token.h, authn.c). Lists are "A,B"; NULL: the default. */

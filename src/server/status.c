@@ -107,6 +107,29 @@ void fail_cause(struct request *r, const char *reason, struct str message,
     r->failure.has_details = true;
 }
 
+bool fail_invalid(struct request *r, struct str group, const char *kind, struct str name)
+{
+    struct failure *f = &r->failure;
+    struct strbuf b = STRBUF_INIT;
+    bool many = f->causes.n > 1;
+    for (uint32_t i = 0; i < f->causes.n; i++)
+        strbuf_addf(&b, "%s%.*s: %.*s", i ? ", " : "",
+                    STR_ARG(doc_get_text(&f->causes.items[i], "field")),
+                    STR_ARG(doc_get_text(&f->causes.items[i], "message")));
+    struct str text = qualified(r->a, str_from(kind), group);
+    f->message =
+        arena_printf(r->a, "%.*s \"%.*s\" is invalid: %s%s%s", STR_ARG(text),
+                     STR_ARG(name), many ? "[" : "", strbuf_cstr(&b), many ? "]" : "");
+    strbuf_release(&b);
+    f->code = 422;
+    f->reason = "Invalid";
+    f->name = name;
+    f->group = group;
+    f->kind = str_from(kind);
+    f->has_details = true;
+    return false;
+}
+
 static void set_text(struct arena *a, struct doc *d, const char *key, struct str s)
 {
     if (s.n)

@@ -4,19 +4,22 @@
 
 #include "server/inner.h"
 
-static const struct {
-    const char *group, *resource;
-    verb_fn *serve;
-} SERVED[] = {
-    {"", "bindings", binding_create},
-    {"", "pods/binding", binding_create},
+static const struct subresource SERVED[] = {
+    {"", "bindings", binding_create, false},
+    {"", "nodes/proxy", node_proxy_connect, true},
+    {"", "pods/attach", attach_connect, true},
+    {"", "pods/binding", binding_create, false},
+    {"", "pods/exec", exec_connect, true},
+    {"", "pods/log", log_get, true},
+    {"", "pods/portforward", portforward_connect, true},
+    {"", "pods/proxy", pod_proxy_connect, true},
 };
 
-verb_fn *subresource_serve(const struct api_kind *k)
+const struct subresource *subresource_find(const struct api_kind *k)
 {
     for (size_t i = 0; i < sizeof SERVED / sizeof *SERVED; i++)
         if (strcmp(SERVED[i].group, k->group) == 0 &&
             strcmp(SERVED[i].resource, k->resource) == 0)
-            return SERVED[i].serve;
+            return &SERVED[i];
     return NULL;
 }

@@ -84,9 +84,18 @@ static void test_query(void **state)
     arena_fini(&a);
 }
 
+static void test_escape(void **state)
+{
+    struct strbuf b = STRBUF_INIT;
+    query_escape(STR("aZ09-_.~ /?&=+%:\xc3\xa9"), &b);
+    assert_string_equal(strbuf_cstr(&b), "aZ09-_.~+%2F%3F%26%3D%2B%25%3A%C3%A9");
+    strbuf_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_escape),
         cmocka_unit_test(test_routes),
         cmocka_unit_test(test_query),
     };
