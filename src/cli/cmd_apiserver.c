@@ -77,6 +77,17 @@ static const struct option_row ROWS[] = {
      "a Unix socket beside it, without TLS: its owner alone opens it, and is an "
      "administrator"},
 
+    {NULL, NULL, 0, 0, "Storage"},
+    {"store", "URL", OPTION_TEXT, AT(store),
+     "where objects are kept: sqlite:DIR (DIR/store), memory:, "
+     "etcd://HOST:PORT,.../PREFIX, or etcds:// for TLS"},
+    {"etcd-prefix", "PREFIX", OPTION_TEXT, AT(etcd_prefix),
+     "what etcd's keys begin with, when the URL does not say (/dray)"},
+    {"etcd-cafile", "FILE", OPTION_TEXT, AT(etcd_cafile), "who signs etcd's certificate"},
+    {"etcd-certfile", "FILE", OPTION_TEXT, AT(etcd_certfile),
+     "the certificate that is shown to etcd"},
+    {"etcd-keyfile", "FILE", OPTION_TEXT, AT(etcd_keyfile), "and its key"},
+
     {NULL, NULL, 0, 0, "API"},
     {"runtime-config", "API=BOOL,...", OPTION_LIST, AT(runtime_config),
      "versions to serve beside the stable ones, or not: api/all, api/beta, GROUP/VERSION, "

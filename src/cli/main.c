@@ -11,6 +11,7 @@ static const struct command {
 } COMMANDS[] = {
     {"allocate", cmd_allocate, "say which node and which devices every pending pod gets"},
     {"apiserver", cmd_apiserver, "serve the Kubernetes API from a folder"},
+    {"compact", cmd_compact, "make a server forget its history"},
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 

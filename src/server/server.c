@@ -11,6 +11,8 @@
 #include "server/apiservices.h"
 #include "server/auth.h"
 #include "server/bootstrap.h"
+#include "server/compact.h"
+#include "server/storage.h"
 #include "server/relay.h"
 #include "server/runtime_config.h"
 
@@ -142,7 +144,7 @@ static void serve_other(struct request *r)
         answer_text(r, 200, "text/plain; charset=utf-8", "ok");
     } else if (get && (str_is(path, "/version") || str_is(path, "/version/"))) {
         answer_text(r, 200, "application/json", VERSION);
-    } else {
+    } else if (!compact_serve(r)) {
         request_answer_nowhere(r);
     }
 }
@@ -217,12 +219,12 @@ static void changed(void *ctx, const struct store_change *c)
         cache_apply(s->cache, c);
 }
 
-static bool open_store(struct server *s, const char *dir, struct err *e)
+static bool open_store(struct server *s, const struct server_opts *o, struct err *e)
 {
     struct store_opts opts = {
         .wake = wake, .wake_ctx = s, .changed = changed, .changed_ctx = s};
     struct cache_opts cache = {.decode = object_decode, .ctx = s};
-    s->store = store_open(arena_printf(&s->arena, "sqlite:%s/store", dir).p, &opts, e);
+    s->store = storage_open(o, opts, &s->arena, e);
     if (!s->store)
         return false;
     s->cache = cache_new(&cache);
@@ -318,7 +320,7 @@ static bool start(struct server *s, const struct server_opts *o, struct err *e)
     return runtime_config_check(o->runtime_config, e) &&
            admission_configure(s, o->enable_admission, o->disable_admission, e) &&
            dir_open(&s->dir, o->dir, host, address.p, &s->arena, e) &&
-           kubelet_configure(s, &o->kubelet, e) && open_store(s, o->dir, e) &&
+           kubelet_configure(s, &o->kubelet, e) && open_store(s, o, e) &&
            ready_auth(s, o, e) && listen_on(s, o, e) && listen_locally(s, o, e) &&
            make_objects(s, address, e) &&
            dir_write_kubeconfig(&s->dir, o->dir, s->url, &s->arena, e);

@@ -29,6 +29,8 @@ struct server_opts {
     const char *dir;    /* made when it is not there; its parent must be */
     const char *listen; /* "127.0.0.1:6443"; port 0: any */
     struct api_gates gates;
+    const char *store; /* store.h; NULL: DIR/store */
+    const char *etcd_prefix, *etcd_cafile, *etcd_certfile, *etcd_keyfile; /* or NULL */
     const char *runtime_config; /* runtime_config.h; NULL: nothing */
     struct kubelet_opts kubelet;
     /* Names of plugins, "A,B"; NULL: none (admission.h). */
