@@ -70,7 +70,7 @@ struct auth *auth_new(struct server *s, const struct server_opts *o, struct err 
     struct auth *a = mem_zalloc(sizeof *a);
     a->rbac = rbac_new();
     a->pods = pod_index_new();
-    a->anonymous = !o->no_anonymous;
+    a->anonymous = o->anonymous;
     read_node_rules(a);
     a->tokens = tokens_new(s, o, e);
     if (a->tokens)

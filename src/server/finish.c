@@ -9,6 +9,7 @@
 #include "api/prepare.h"
 #include "api/validate.h"
 #include "server/admission.h"
+#include "server/escalation.h"
 
 void write_set_meta(struct request *r, struct doc *d, const char *key, struct str value)
 {
@@ -79,6 +80,8 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
                                      .admin_namespace = allows_admin(r),
                                      .requested_version = r->res->main->version};
     struct api_errors errors = {0};
+    if (op == API_UPDATE_STATUS)
+        escalation_check_claim(r, &w->object, old, &errors);
     api_validate(r->res->hub, &w->object, &opts, r->a, &errors);
     bool ok = errors.list.n == 0 || write_fail_invalid(r, w->name, &errors);
     api_errors_release(&errors);
@@ -147,7 +150,7 @@ bool write_finish_create(struct write *w, struct doc *d)
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, NULL, &r->s->gates);
     struct admission admission = {r, ADMIT_CREATE, w->name, d, NULL};
-    if (!admission_mutate(&admission))
+    if (!admission_mutate(&admission) || !escalation_check(r, d, NULL))
         return false;
     struct api_prepare prepare = {.a = r->a, .now = r->now};
     api_prepare_create(&prepare, r->res->hub, d);
@@ -214,7 +217,7 @@ bool write_finish_update(struct write *w, struct doc *d)
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, &live, &r->s->gates);
     struct admission admission = {r, ADMIT_UPDATE, w->name, d, &live};
-    if (!admission_mutate(&admission))
+    if (!admission_mutate(&admission) || !escalation_check(r, d, &live))
         return false;
     const struct api_kind *kind = r->res->hub;
     bool side_only = r->res->sub && !is_scale(r->res);

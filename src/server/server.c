@@ -12,9 +12,9 @@
 #include "server/auth.h"
 #include "server/bootstrap.h"
 #include "server/compact.h"
-#include "server/storage.h"
 #include "server/relay.h"
 #include "server/runtime_config.h"
+#include "server/storage.h"
 
 enum {
     STOP_MS = 2000,            /* for requests that run when the server is stopped */
@@ -61,6 +61,9 @@ static bool find_resource(struct request *r)
                           : t->resource;
     r->res = kinds_find(r->s, t->group, t->version, name);
     if (!r->res || (t->namespace.p && !r->res->main->namespaced))
+        return fail_no_resource(r);
+    /* What is only asked has no names. */
+    if (r->res->serve && !r->res->sub && t->name.p)
         return fail_no_resource(r);
     /* Of a namespaced resource only lists may span namespaces. */
     if (r->res->main->namespaced && !t->namespace.p && t->name.p)
@@ -245,10 +248,11 @@ static const char *host_of(struct arena *a, const char *listen)
 
 static bool listen_locally(struct server *s, const struct server_opts *o, struct err *e)
 {
-    struct net_server_opts opts = {
-        .address = o->socket, .refuse = refuse, .max_body = MAX_BODY};
     if (!o->socket)
         return true;
+    const char *address = arena_printf(&s->arena, "unix:%s", o->socket).p;
+    struct net_server_opts opts = {
+        .address = address, .refuse = refuse, .max_body = MAX_BODY};
     s->local = net_server_new(s->loop, &opts, handle, s, e);
     return s->local != NULL;
 }

@@ -38,16 +38,15 @@ struct server_opts {
     /* Who is let in (token.h, authn.c). Lists are "A,B"; NULL: the default. */
     const char *token_issuers, *audiences;
     const char *token_signing_key; /* a file; NULL: the folder's own key */
-    const char *const *token_keys; /* files of more keys that tokens are signed with */
-    uint32_t ntoken_keys;
-    const char *token_file; /* of fixed tokens; NULL: none */
-    bool no_anonymous;      /* who says nothing about himself is refused */
-    const char *socket;     /* "unix:/path": its owner is an administrator; NULL: none */
+    const char *token_keys;        /* files of more keys that tokens are signed with */
+    const char *token_file;        /* of fixed tokens; NULL: none */
+    bool anonymous;     /* who shows nothing is a user too; else he is refused */
+    const char *socket; /* path of one more, a Unix socket; NULL: none (authn.c) */
     uint32_t not_ready_seconds, unreachable_seconds; /* DefaultTolerationSeconds */
 };
 #define SERVER_OPTS_INIT                                                                 \
     {                                                                                    \
-        .listen = "127.0.0.1:6443", .gates = api_gates_default,                          \
+        .listen = "127.0.0.1:6443", .gates = api_gates_default, .anonymous = true,       \
         .not_ready_seconds = 300, .unreachable_seconds = 300                             \
     }
 

@@ -2,7 +2,7 @@
 /* What is asked for like an object of the store and is none: who serves it. */
 #include <string.h>
 
-#include "server/inner.h"
+#include "server/reviews.h"
 
 static const struct subresource SERVED[] = {
     {"", "bindings", binding_create, false},
@@ -13,6 +13,13 @@ static const struct subresource SERVED[] = {
     {"", "pods/log", log_get, true},
     {"", "pods/portforward", portforward_connect, true},
     {"", "pods/proxy", pod_proxy_connect, true},
+    {"", "serviceaccounts/token", token_request_create, false},
+    {"authentication.k8s.io", "selfsubjectreviews", review_self, false},
+    {"authentication.k8s.io", "tokenreviews", review_token, false},
+    {"authorization.k8s.io", "localsubjectaccessreviews", review_local_access, false},
+    {"authorization.k8s.io", "selfsubjectaccessreviews", review_self_access, false},
+    {"authorization.k8s.io", "selfsubjectrulesreviews", review_self_rules, false},
+    {"authorization.k8s.io", "subjectaccessreviews", review_access, false},
 };
 
 const struct subresource *subresource_find(const struct api_kind *k)

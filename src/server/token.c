@@ -171,8 +171,9 @@ static bool fill(struct tokens *t, struct server *s, const struct server_opts *o
         t->audiences.n = 1; /* the first issuer, with which tokens are made */
     if (!read_signer(t, &s->dir, o->token_signing_key, e))
         return false;
-    for (uint32_t i = 0; i < o->ntoken_keys; i++)
-        if (!read_keys(t, o->token_keys[i], e))
+    struct names files = split_list(o->token_keys, &t->arena);
+    for (uint32_t i = 0; i < files.n; i++)
+        if (!read_keys(t, files.v[i].p, e))
             return false;
     make_jwks(t);
     return !o->token_file || read_token_file(t, o->token_file, e);
