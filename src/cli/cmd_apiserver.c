@@ -128,6 +128,20 @@ static const struct option_row ROWS[] = {
      "how long a pod stays on a node that is not ready, if it does not say (300)"},
     {"default-unreachable-toleration-seconds", "N", OPTION_COUNT, AT(unreachable_seconds),
      "the same of a node that nobody hears of (300)"},
+
+    {NULL, NULL, 0, 0, "Audit"},
+    {"audit-log-path", "FILE", OPTION_TEXT, AT(audit_log),
+     "where what happens is logged, a line of JSON an event; - for standard output"},
+    {"audit-policy-file", "FILE", OPTION_TEXT, AT(audit_policy),
+     "what of it: a Policy of audit.k8s.io/v1"},
+
+    {NULL, NULL, 0, 0, "Limits"},
+    {"max-requests-inflight", "N", OPTION_COUNT, AT(max_reading),
+     "requests that read, at once (400); 0: any number"},
+    {"max-mutating-requests-inflight", "N", OPTION_COUNT, AT(max_writing),
+     "requests that write, at once (200); 0: any number"},
+    {"request-timeout", "DURATION", OPTION_DURATION, AT(request_ms),
+     "how long a request may take that is no watch and no stream (1m); 0: any time"},
 };
 /* clang-format on */
 #undef AT

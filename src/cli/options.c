@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
+
 enum { HELP_COLUMN = 30, WIDTH = 88, FIRST = 256 /* above characters */ };
 
 /* ---- values ---- */
@@ -33,49 +35,6 @@ static bool read_flag(const char *text, bool *out)
     return false;
 }
 
-/* The length of a unit's name; 0: there is none. */
-static size_t read_unit(const char *p, double *ms)
-{
-    static const struct {
-        const char *name;
-        double ms;
-    } UNITS[] = {{"ns", 1e-6}, {"us", 1e-3}, {"ms", 1},
-                 {"s", 1000},  {"m", 60000}, {"h", 3600000}};
-    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
-        size_t n = strlen(UNITS[i].name);
-        if (strncmp(p, UNITS[i].name, n) == 0) {
-            *ms = UNITS[i].ms;
-            return n;
-        }
-    }
-    return 0;
-}
-
-bool options_duration(const char *text, uint64_t *ms)
-{
-    double sum = 0;
-    if (strcmp(text, "0") == 0) {
-        *ms = 0;
-        return true;
-    }
-    for (const char *p = text; *p || p == text;) {
-        char *end;
-        double unit, n;
-        if (*p < '0' || *p > '9')
-            return false;
-        n = strtod(p, &end);
-        size_t used = read_unit(end, &unit);
-        if (!used)
-            return false;
-        sum += n * unit;
-        p = end + used;
-    }
-    if (sum > 1e15)
-        return false;
-    *ms = (uint64_t)sum;
-    return true;
-}
-
 static const char *joined(struct arena *a, const char *have, const char *more)
 {
     return have && *have ? arena_printf(a, "%s,%s", have, more).p : more;
@@ -99,7 +58,7 @@ static bool set(const struct option_row *row, const char *value, struct arena *a
         return read_count(value, (uint32_t *)at) ||
                err_set(e, ERR_INVALID, "write a number");
     case OPTION_DURATION:
-        return options_duration(value, (uint64_t *)at) ||
+        return duration_parse(str_from(value), (uint64_t *)at) ||
                err_set(e, ERR_INVALID, "write a duration, such as 30s or 1m30s");
     case OPTION_CALL:
         return row->set(into, value, e);

@@ -46,6 +46,4 @@ bool options_read(const struct option_table *t, int argc, char **argv, struct ar
 /* One block a heading. */
 void options_print(const struct option_table *t, FILE *out);
 
-bool options_duration(const char *text, uint64_t *ms);
-
 #endif

@@ -374,7 +374,7 @@ static struct exchange *inner(const struct net_exchange *x)
 /* What is sent still goes somewhere. */
 static bool is_open(const struct exchange *x)
 {
-    return x->conn && !x->detached && !x->cut;
+    return x->conn && !x->detached && !x->cut && !x->preempted;
 }
 
 static void begin(struct exchange *x, unsigned status, const struct net_header *headers,
@@ -383,6 +383,7 @@ static void begin(struct exchange *x, unsigned status, const struct net_header *
     if (x->begun)
         return;
     x->begun = true;
+    x->status = status;
     x->since_ms = x->conn ? loop_now(x->conn->server->loop) : 0;
     x->head = x->head || status == 204 || status == 304;
     if (is_open(x))
@@ -393,7 +394,23 @@ static void begin(struct exchange *x, unsigned status, const struct net_header *
 void net_begin(struct net_exchange *pub, unsigned status,
                const struct net_header *headers, uint32_t nheaders)
 {
-    begin(inner(pub), status, headers, nheaders, -1);
+    struct exchange *x = inner(pub);
+    begin(x, status, headers, nheaders, -1);
+    if (x->observer.begun)
+        x->observer.begun(x->observer.ctx, status);
+}
+
+void net_observe(struct net_exchange *pub, const struct net_observer *o)
+{
+    inner(pub)->observer = *o;
+}
+
+void exchange_observed(struct exchange *x)
+{
+    struct net_observer o = x->observer;
+    x->observer = (struct net_observer){0};
+    if (o.done)
+        o.done(o.ctx, x->status, x->whole);
 }
 
 /* Whether bytes may be queued, and that many. */
@@ -454,6 +471,7 @@ void net_done(struct net_exchange *pub)
     static const struct net_header none;
     if (!x->begun)
         begin(x, 500, &none, 0, 0);
+    exchange_observed(x);
     x->done = true;
     x->on_gone = NULL;
     x->on_drain = NULL;
@@ -484,6 +502,7 @@ void net_respond_shared(struct net_exchange *pub, unsigned status,
     begin(x, status, headers, nheaders, (int64_t)body->bytes.n);
     if (is_open(x) && !x->head && body->bytes.n > 0)
         queue_shared(x, body);
+    x->whole = body->bytes;
     net_done(pub);
 }
 
@@ -494,7 +513,24 @@ void net_respond(struct net_exchange *pub, unsigned status,
     begin(x, status, headers, nheaders, (int64_t)body.n);
     if (is_open(x) && !x->head && body.n > 0)
         queue_copy(x, body, 0);
+    x->whole = body;
     net_done(pub);
+}
+
+void net_preempt(struct net_exchange *pub, unsigned status,
+                 const struct net_header *headers, uint32_t nheaders, struct str body)
+{
+    struct exchange *x = inner(pub);
+    if (x->begun)
+        return;
+    begin(x, status, headers, nheaders, (int64_t)body.n);
+    if (is_open(x) && !x->head && body.n > 0)
+        queue_copy(x, body, 0);
+    x->whole = body;
+    exchange_observed(x);
+    x->preempted = true;
+    if (x->conn && !x->detached && !x->cut)
+        x->conn->proto->more(x);
 }
 
 void net_respond_buf(struct net_exchange *pub, unsigned status,

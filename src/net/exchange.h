@@ -37,6 +37,7 @@ struct exchange {
     uint64_t since_ms; /* of the request's first byte, later of the last progress */
     unsigned refused;  /* status of a request that is not for the handler */
     bool have_headers, asked, begun, done, detached, cut, head;
+    bool preempted; /* answered in the handler's place, who is not done yet */
     struct piece *first, *last;
     size_t unsent, max_unsent;
     void (*on_gone)(void *ctx);
@@ -45,6 +46,9 @@ struct exchange {
     bool drain_armed;
     void (*on_drain)(void *ctx);
     void *drain_ctx;
+    struct net_observer observer;
+    unsigned status;  /* of the response, once it has begun */
+    struct str whole; /* its body, while it is handed over at once */
 };
 
 struct exchange *exchange_new(struct conn *c);
@@ -65,6 +69,14 @@ const struct net_header *exchange_clean(struct exchange *x,
 void exchange_refuse(struct exchange *x, unsigned status);
 /* The request is complete: to the handler with it, or the refusal out. */
 void exchange_ask(struct exchange *x);
+
+/* Nothing more will be added to the response. */
+static inline bool exchange_said_all(const struct exchange *x)
+{
+    return x->done || x->preempted;
+}
+/* Tells the observer, once, that all is over. */
+void exchange_observed(struct exchange *x);
 
 /* The next bytes to send, at most max; empty when there are none. */
 struct str exchange_peek(const struct exchange *x, size_t max);

@@ -356,7 +356,7 @@ static void h1_pump(struct conn *c)
         stream_write(c->stream, strbuf_str(&h->head));
     strbuf_release(&h->head);
     send_pieces(c, x);
-    if (x->done && !x->first && !x->cut)
+    if (exchange_said_all(x) && !x->first && !x->cut)
         respond_over(c, x);
 }
 
@@ -399,6 +399,10 @@ struct net_tunnel *net_upgrade(struct net_exchange *pub, const struct net_header
     strbuf_adds(&head, "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\n");
     add_headers(&head, exchange_clean(x, headers, nheaders), nheaders);
     strbuf_adds(&head, "\r\n");
+    x->status = 101;
+    if (x->observer.begun)
+        x->observer.begun(x->observer.ctx, 101);
+    exchange_observed(x);
     x->begun = x->done = true;
     c->h1->x = NULL;
     exchange_detach(x);

@@ -207,7 +207,7 @@ static ssize_t read_body(nghttp2_session *session, int32_t stream, uint8_t *buf,
         n += piece.n;
         exchange_consume(x, piece.n);
     }
-    if (x->done && !x->first)
+    if (exchange_said_all(x) && !x->first)
         *flags |= NGHTTP2_DATA_FLAG_EOF;
     else if (n == 0)
         return NGHTTP2_ERR_DEFERRED;
@@ -259,7 +259,7 @@ static void h2_more(struct exchange *x)
 static void h2_cut(struct exchange *x)
 {
     nghttp2_submit_rst_stream(x->conn->h2->session, 0, x->stream,
-                              x->done && x->unsent == 0 ? NGHTTP2_NO_ERROR
+                              exchange_said_all(x) && x->unsent == 0 ? NGHTTP2_NO_ERROR
                                                         : NGHTTP2_CANCEL);
     stream_wake(x->conn->stream);
 }

@@ -169,6 +169,24 @@ void net_abort(struct net_exchange *x);
  * exchange must still be ended by net_done, then or later. */
 void net_on_gone(struct net_exchange *x, void (*fn)(void *ctx), void *ctx);
 
+/* Somebody who is told what becomes of an exchange: logs, limits. */
+struct net_observer {
+    /* A response in pieces begins, or the connection is handed over (101). */
+    void (*begun)(void *ctx, unsigned status);
+    /* The response is over, whether the client has got it or not, and nothing of the
+     * exchange is freed yet. body: all of it; in pieces, none. */
+    void (*done)(void *ctx, unsigned status, struct str body);
+    void *ctx;
+};
+/* One at most; copied. */
+void net_observe(struct net_exchange *x, const struct net_observer *o);
+
+/* The whole response in the handler's place, which has not begun one: what it sends later
+ * is dropped, and it must still end the exchange. The observer hears of this response
+ * alone. */
+void net_preempt(struct net_exchange *x, unsigned status,
+                 const struct net_header *headers, uint32_t nheaders, struct str body);
+
 /* ---- upgrades (HTTP/1.1): after this the connection is a pair of byte streams ---- */
 
 struct net_tunnel;

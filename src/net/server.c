@@ -158,7 +158,7 @@ static void conn_ended(void *ctx)
 {
     struct conn *c = ctx;
     for (struct exchange *x = c->exchanges; x; x = x->next)
-        if (!x->done && !x->detached) {
+        if (!exchange_said_all(x) && !x->detached) {
             stream_abort(c->stream);
             return;
         }
@@ -207,7 +207,7 @@ static struct conn *conn_new(struct net_server *s)
 /* All is said, and the client still sends. */
 static bool waits_for_request(const struct exchange *x)
 {
-    return x->done && x->unsent == 0 && stream_room(x->conn->stream) > 0;
+    return exchange_said_all(x) && x->unsent == 0 && stream_room(x->conn->stream) > 0;
 }
 
 static void check_exchange(struct exchange *x, uint64_t now)

@@ -271,6 +271,7 @@ static void serve_all(struct request *r, const char *version, bool core)
         {STR("etag"), tag},
         {STR("vary"), STR("Accept")},
         {STR("cache-control"), STR("public")},
+        {STR("audit-id"), r->audit_id},
     };
     bool same = str_eq(net_header_get(r->x, "if-none-match"), tag);
     if (same)

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "doc/doc.h"
 #include "net/pki.h"
+#include "server/inflight.h"
 #include "server/route.h"
 #include "server/selector.h"
 #include "server/server.h"
@@ -130,7 +131,9 @@ struct server {
         struct str cert_pem, key_pem, ca_pem; /* ca_pem empty: not verified */
         struct str address_types;             /* "Hostname,InternalIP" */
     } kubelet;
-    uint64_t admission; /* the plugins that are on, a bit each (admission.h) */
+    uint64_t admission;  /* the plugins that are on, a bit each (admission.h) */
+    struct audit *audit; /* NULL: nothing is logged (audit.h) */
+    struct inflight inflight;
 
     struct arena scratch; /* of decoding for the cache */
 };
@@ -171,6 +174,12 @@ struct request {
     VEC(struct str) warnings; /* in the arena's lifetime; released with the request */
     struct str now;           /* RFC 3339, whole seconds */
     bool dry_run;
+    struct str audit_id;       /* the answer's header Audit-Id, and the log's */
+    struct audit_event *audit; /* NULL: it is not logged (audit.h) */
+    bool lasts;                /* it ends when somebody wants it: a watch, a stream */
+    unsigned place;            /* inflight.h */
+    struct net_timer *timer;   /* when it has taken too long */
+    bool *over;                /* set once the answer is given, while it is looked at */
 };
 
 /* Ends the request. */

@@ -32,6 +32,8 @@ uint32_t request_headers(struct request *r, const char *type, struct net_header 
     uint32_t n = 0;
     headers[n++] = (struct net_header){STR("content-type"), str_from(type)};
     headers[n++] = (struct net_header){STR("cache-control"), STR("no-cache, private")};
+    if (r->audit_id.n)
+        headers[n++] = (struct net_header){STR("audit-id"), r->audit_id};
     if (r->failure.retry_seconds)
         headers[n++] = (struct net_header){
             STR("retry-after"), arena_printf(r->a, "%u", r->failure.retry_seconds)};

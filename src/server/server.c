@@ -7,14 +7,17 @@
 #include <time.h>
 
 #include "api/timestamp.h"
+#include "base/duration.h"
 #include "server/admission.h"
 #include "server/apiservices.h"
+#include "server/audit.h"
 #include "server/auth.h"
 #include "server/bootstrap.h"
 #include "server/compact.h"
 #include "server/relay.h"
 #include "server/runtime_config.h"
 #include "server/storage.h"
+#include "server/write.h"
 
 enum {
     STOP_MS = 2000,            /* for requests that run when the server is stopped */
@@ -157,24 +160,125 @@ static struct str now_text(struct arena *a)
     return timestamp_print(time(NULL), 0, false, a);
 }
 
-static void handle(void *ctx, struct net_exchange *x)
+/* ---- from the first byte to the last ---- */
+
+static void answer_begun(void *ctx, unsigned status)
 {
-    struct request *r = ARENA_NEW(x->arena, struct request);
-    *r = (struct request){.s = ctx, .x = x, .a = x->arena, .now = now_text(x->arena)};
-    query_parse(x->query, r->a, &r->query);
-    struct user *u = ARENA_NEW(r->a, struct user);
-    r->user = u;
-    bool ok = route_parse(x->path, r->a, &r->route) ||
-              fail_bad(r, "the path is not properly encoded");
-    ok = ok && user_authenticate(r, u) && user_impersonate(r, u) && user_authorize(r, u);
-    if (!ok)
-        request_answer_failure(r);
-    else if (r->route.form == ROUTE_RESOURCE)
+    struct request *r = ctx;
+    if (r->lasts)
+        audit_started(r, status);
+}
+
+static void answer_over(void *ctx, unsigned status, struct str body)
+{
+    struct request *r = ctx;
+    inflight_leave(r);
+    if (r->timer)
+        net_timer_stop(r->timer);
+    r->timer = NULL;
+    if (r->over)
+        *r->over = true;
+    audit_ended(r, status, body);
+}
+
+/* Whoever works on it goes on, but nobody waits for that anymore. */
+static void taken_too_long(void *ctx)
+{
+    struct request *r = ctx;
+    struct failure kept = r->failure;
+    struct net_header headers[MAX_HEADERS];
+    struct strbuf body = STRBUF_INIT;
+    r->timer = NULL;
+    fail(r, 504, "Timeout",
+         "Timeout: request did not complete within the allotted timeout");
+    r->failure.has_details = true;
+    struct doc d = failure_doc(r->a, &r->failure);
+    doc_write_json(&d, DOC_JSON_COMPACT, &body);
+    uint32_t n = request_headers(r, media_type(MEDIA_JSON), headers);
+    net_preempt(r->x, 504, headers, n, strbuf_str(&body));
+    strbuf_release(&body);
+    r->failure = kept;
+}
+
+/* What the client allows, but no more than the server does. */
+static uint64_t time_allowed(const struct request *r)
+{
+    uint64_t most = r->s->opts.request_ms, asked;
+    if (duration_parse(query_get(&r->query, "timeout"), &asked) && asked && asked < most)
+        return asked;
+    return most;
+}
+
+static struct str audit_id_of(struct request *r)
+{
+    struct str given = net_header_get(r->x, "audit-id");
+    return given.n ? given : write_new_uid(r->a);
+}
+
+static bool identify(struct request *r, struct user *u)
+{
+    bool known = user_authenticate(r, u);
+    audit_begin(r, !known);
+    if (!known || !user_impersonate(r, u))
+        return false;
+    audit_impersonated(r);
+    return true;
+}
+
+static bool allow(struct request *r)
+{
+    bool allowed = user_authorize(r, r->user);
+    audit_decided(r, allowed);
+    return allowed;
+}
+
+static void serve(struct request *r)
+{
+    if (r->route.form == ROUTE_RESOURCE)
         serve_resource(r, find_verb(r));
     else if (r->route.form == ROUTE_OTHER)
         serve_other(r);
     else
         discovery_serve(r);
+}
+
+static void answer_busy(struct request *r)
+{
+    answer_text(r, 429, "text/plain; charset=utf-8",
+                "Too many requests, please try again later.\n");
+}
+
+static void admit(struct request *r)
+{
+    struct user *u = ARENA_NEW(r->a, struct user);
+    r->user = u;
+    bool ok = route_parse(r->x->path, r->a, &r->route) ||
+              fail_bad(r, "the path is not properly encoded");
+    ok = ok && identify(r, u);
+    if (ok && !inflight_enter(r))
+        answer_busy(r);
+    else if (ok && allow(r))
+        serve(r);
+    else
+        request_answer_failure(r);
+}
+
+static void handle(void *ctx, struct net_exchange *x)
+{
+    struct request *r = ARENA_NEW(x->arena, struct request);
+    *r = (struct request){.s = ctx, .x = x, .a = x->arena, .now = now_text(x->arena)};
+    struct net_observer observer = {answer_begun, answer_over, r};
+    bool over = false;
+    r->over = &over;
+    r->audit_id = audit_id_of(r);
+    net_observe(x, &observer);
+    query_parse(x->query, r->a, &r->query);
+    admit(r);
+    if (over)
+        return;
+    r->over = NULL;
+    if (!r->lasts && r->s->opts.request_ms)
+        r->timer = net_timer_start(r->s->loop, time_allowed(r), 0, taken_too_long, r);
 }
 
 /* What net/ refuses, in the words of the API. */
@@ -316,12 +420,25 @@ static bool ready_auth(struct server *s, const struct server_opts *o, struct err
     return s->auth != NULL;
 }
 
+static bool open_audit(struct server *s, const struct server_opts *o, struct err *e)
+{
+    s->inflight =
+        (struct inflight){.max_reading = o->max_reading, .max_writing = o->max_writing};
+    if (!o->audit_log && !o->audit_policy)
+        return true;
+    if (!o->audit_log || !o->audit_policy)
+        return err_set(e, ERR_INVALID,
+                       "--audit-log-path and --audit-policy-file need each other");
+    s->audit = audit_new(o->audit_log, o->audit_policy, e);
+    return s->audit != NULL;
+}
+
 static bool start(struct server *s, const struct server_opts *o, struct err *e)
 {
     const char *host = host_of(&s->arena, o->listen);
     struct str address = reachable(&s->arena, host);
     kinds_init(s);
-    return runtime_config_check(o->runtime_config, e) &&
+    return runtime_config_check(o->runtime_config, e) && open_audit(s, o, e) &&
            admission_configure(s, o->enable_admission, o->disable_admission, e) &&
            dir_open(&s->dir, o->dir, host, address.p, &s->arena, e) &&
            kubelet_configure(s, &o->kubelet, e) && open_store(s, o, e) &&
@@ -382,6 +499,7 @@ void server_free(struct server *s)
     auth_free(s->auth);
     if (s->cache)
         cache_free(s->cache);
+    audit_free(s->audit);
     dir_close(&s->dir);
     strmap_release(&s->by_name);
     strmap_release(&s->by_key);

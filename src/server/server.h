@@ -43,11 +43,16 @@ struct server_opts {
     bool anonymous;     /* who shows nothing is a user too; else he is refused */
     const char *socket; /* path of one more, a Unix socket; NULL: none (authn.c) */
     uint32_t not_ready_seconds, unreachable_seconds; /* DefaultTolerationSeconds */
+    /* Where what happens is logged, and what of it (audit.h); both or none. */
+    const char *audit_log, *audit_policy;
+    uint32_t max_reading, max_writing; /* requests at once; 0: any number (inflight.h) */
+    uint64_t request_ms;               /* how long one may take that does not last */
 };
 #define SERVER_OPTS_INIT                                                                 \
     {                                                                                    \
         .listen = "127.0.0.1:6443", .gates = api_gates_default, .anonymous = true,       \
-        .not_ready_seconds = 300, .unreachable_seconds = 300                             \
+        .not_ready_seconds = 300, .unreachable_seconds = 300, .max_reading = 400,        \
+        .max_writing = 200, .request_ms = 60000                                          \
     }
 
 /* Opens the folder and listens. Errors: the folder is another server's, unusable, or the
