@@ -205,6 +205,8 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     bool last = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
     bool headers = frame->hd.type == NGHTTP2_HEADERS;
     struct net_call *call = call_of(session, id);
+    if (frame->hd.type == NGHTTP2_GOAWAY)
+        ((struct net_client *)ctx)->leaving = true;
     if (!call || (!headers && frame->hd.type != NGHTTP2_DATA))
         return 0;
     if (headers && !call->headed)

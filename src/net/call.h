@@ -34,7 +34,7 @@ struct net_client {
     struct net_loop *loop;
     const struct net_client_ops *ops;
     void *ctx;
-    char *host, *authority;
+    char *host, *name, *authority; /* name: of the certificate */
     uint16_t port;
     const char *scheme;
     char *path; /* of a Unix socket, or NULL */
@@ -43,6 +43,7 @@ struct net_client {
     nghttp2_session *session;
     struct net_call *calls;
     bool open, over, closed; /* closed: by the owner */
+    bool leaving;            /* the server has said so */
     bool busy;               /* its owner is being told the end */
     struct err why;          /* it ends */
     struct addrinfo *addresses, *next_address;

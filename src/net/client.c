@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "net/call.h"
 
+static const char NOT_HTTP2[] = "what comes is not HTTP/2";
 enum { CONNECT_MS = 10000, PING_MS = 20000 };
 
 static const struct stream_ops ops;
@@ -25,6 +26,7 @@ static void release(struct net_client *c)
     SSL_CTX_free(c->tls);
     err_release(&c->why);
     free(c->host);
+    free(c->name);
     free(c->authority);
     free(c->path);
     free(c);
@@ -122,7 +124,7 @@ static void try_next(struct net_client *c)
     const struct sockaddr *to = c->next_address->ai_addr;
     c->next_address = c->next_address->ai_next;
     err_release(&c->why);
-    c->stream = stream_connect(c->loop, to, c->tls, c->host, &ops, c);
+    c->stream = stream_connect(c->loop, to, c->tls, c->name, &ops, c);
 }
 
 static void connect_late(void *ctx)
@@ -184,7 +186,7 @@ static void on_data(void *ctx, struct str bytes)
     ssize_t n = nghttp2_session_mem_recv(c->session, (const uint8_t *)bytes.p, bytes.n);
     if (n < 0)
         net_client_abort(c, n == NGHTTP2_ERR_FLOODED ? "the server floods the connection"
-                                                     : "what comes is not HTTP/2");
+                                                     : NOT_HTTP2);
     else
         stream_wake(c->stream);
 }
@@ -206,7 +208,7 @@ static void on_pump(void *ctx)
         net_client_abort(c, nghttp2_strerror((int)n));
     else if (!nghttp2_session_want_write(c->session) &&
              !nghttp2_session_want_read(c->session))
-        net_client_abort(c, "the server has left"); /* it has said so, and no call runs */
+        net_client_abort(c, c->leaving ? "the server has left" : NOT_HTTP2);
 }
 
 static void on_closed(void *ctx)
@@ -263,7 +265,9 @@ static bool read_opts(struct net_client *c, const struct net_client_opts *opts,
         c->path = mem_dup(address.p + 5, address.n - 5);
     else if (!read_address(c, address, e))
         return false;
+    const char *name = opts->name ? opts->name : local ? "" : c->host;
     const char *authority = opts->name ? opts->name : local ? "localhost" : opts->address;
+    c->name = mem_dup(name, strlen(name));
     c->authority = mem_dup(authority, strlen(authority));
     c->scheme = opts->tls && !local ? "https" : "http";
     c->ping_ms = opts->ping_ms ? opts->ping_ms : PING_MS;
