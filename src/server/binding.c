@@ -75,27 +75,44 @@ static void copy_meta(struct request *r, const struct doc *body, struct doc *pod
     doc_set(r->a, object_meta(pod), key, map);
 }
 
-static struct doc scheduled(struct request *r)
+static struct doc condition(struct request *r, const char *type, const char *reason,
+                            const char *message, struct str since)
 {
     struct doc c = doc_make_map();
     doc_set(r->a, &c, "lastProbeTime", doc_make_null());
-    doc_set(r->a, &c, "lastTransitionTime", doc_make_string(r->a, r->now));
+    doc_set(r->a, &c, "lastTransitionTime", doc_make_string(r->a, since));
+    if (message)
+        doc_set(r->a, &c, "message", doc_make_string(r->a, str_from(message)));
+    if (reason)
+        doc_set(r->a, &c, "reason", doc_make_string(r->a, str_from(reason)));
     doc_set(r->a, &c, "status", doc_make_string(r->a, STR("True")));
-    doc_set(r->a, &c, "type", doc_make_string(r->a, STR("PodScheduled")));
+    doc_set(r->a, &c, "type", doc_make_string(r->a, str_from(type)));
     return c;
 }
 
-static void set_condition(struct request *r, struct doc *pod)
+/* Its status becomes "True". */
+void pod_set_condition(struct request *r, struct doc *pod, const char *type,
+                       const char *reason, const char *message)
 {
     const struct doc *status = doc_get(pod, "status"), *old;
     struct doc copy =
         status && status->type == DOC_MAP ? doc_dup(r->a, status) : doc_make_map();
     struct doc conditions = doc_make_list();
+    bool found = false;
     old = doc_get(&copy, "conditions");
-    for (uint32_t i = 0; old && old->type == DOC_LIST && i < old->n; i++)
-        if (!doc_is_string(doc_get(&old->items[i], "type"), "PodScheduled"))
-            doc_append(r->a, &conditions, old->items[i]);
-    doc_append(r->a, &conditions, scheduled(r));
+    for (uint32_t i = 0; old && old->type == DOC_LIST && i < old->n; i++) {
+        const struct doc *c = &old->items[i];
+        if (!doc_is_string(doc_get(c, "type"), type)) {
+            doc_append(r->a, &conditions, *c);
+            continue;
+        }
+        bool stays = doc_is_string(doc_get(c, "status"), "True");
+        struct str since = stays ? doc_get_text(c, "lastTransitionTime") : r->now;
+        doc_append(r->a, &conditions, condition(r, type, reason, message, since));
+        found = true;
+    }
+    if (!found)
+        doc_append(r->a, &conditions, condition(r, type, reason, message, r->now));
     doc_set(r->a, &copy, "conditions", conditions);
     doc_set(r->a, pod, "status", copy);
 }
@@ -109,7 +126,7 @@ static void bind(struct binding *b, struct doc *pod)
     doc_set(r->a, pod, "spec", spec);
     copy_meta(r, &b->body, pod, "annotations");
     copy_meta(r, &b->body, pod, "labels");
-    set_condition(r, pod);
+    pod_set_condition(r, pod, "PodScheduled", NULL, NULL);
     b->w.object = *pod;
 }
 

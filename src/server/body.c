@@ -223,3 +223,23 @@ bool write_read_body(struct request *r, struct doc *out)
     struct doc_source src;
     return write_read_document(r, &src, out) && write_check(r, out, &src);
 }
+
+bool write_read_as(struct request *r, const char *group, const char *version,
+                   const char *kind, struct doc *out)
+{
+    struct api_kind k = *r->res->kind;
+    struct resource res = *r->res;
+    struct request as = *r;
+    k.group = group;
+    k.version = version;
+    k.name = kind;
+    res.main = res.hub = &k;
+    res.api_version = arena_printf(r->a, "%s/%s", group, version);
+    as.res = &res;
+    bool ok = write_read_body(&as, out);
+    r->failure = as.failure;
+    r->warnings.v = as.warnings.v;
+    r->warnings.n = as.warnings.n;
+    r->warnings.cap = as.warnings.cap;
+    return ok;
+}

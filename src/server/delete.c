@@ -268,6 +268,18 @@ void delete_one(struct request *r)
         write_fail(&d->w);
 }
 
+void delete_for(struct request *r, const struct doc *options,
+                void (*then)(struct write *w, bool ok), void *ctx)
+{
+    struct deletion *d = ARENA_NEW(r->a, struct deletion);
+    *d = (struct deletion){.w = {.r = r, .again = again, .then = then, .ctx = ctx}};
+    if (options)
+        options_of_doc(options, &d->options);
+    if (d->options.has_grace && d->options.grace < 0)
+        d->options.grace = 1; /* as upstream reads it */
+    again(&d->w);
+}
+
 /* ---- collections: one after another; the answer lists what was there ---- */
 
 struct sweep {

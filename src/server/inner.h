@@ -261,6 +261,7 @@ void watch_serve(struct request *r);
 void watch_end_all(struct server *s);
 void write_create(struct request *r);
 void binding_create(struct request *r);
+void eviction_create(struct request *r);
 void log_get(struct request *r);
 void exec_connect(struct request *r);
 void attach_connect(struct request *r);

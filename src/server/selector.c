@@ -406,6 +406,59 @@ bool requirement_holds(const struct requirement *r, struct str value)
     return compares(r, value);
 }
 
+/* ---- LabelSelector ---- */
+
+static bool op_of(struct str name, uint32_t nvalues, enum selector_op *out)
+{
+    static const struct {
+        const char *name;
+        enum selector_op op;
+        bool values;
+    } OPS[] = {{"In", SELECT_IN, true},
+               {"NotIn", SELECT_NOT_IN, true},
+               {"Exists", SELECT_EXISTS, false},
+               {"DoesNotExist", SELECT_ABSENT, false}};
+    for (size_t i = 0; i < sizeof OPS / sizeof *OPS; i++)
+        if (str_is(name, OPS[i].name)) {
+            *out = OPS[i].op;
+            return OPS[i].values == (nvalues > 0);
+        }
+    return false;
+}
+
+static bool requirement_of(const struct doc *e, struct arena *a, struct requirement *out)
+{
+    const struct doc *values = doc_get(e, "values");
+    uint32_t n = values && values->type == DOC_LIST ? values->n : 0;
+    struct str *texts = ARENA_ARRAY(a, struct str, n);
+    for (uint32_t i = 0; i < n; i++)
+        texts[i] = doc_str(&values->items[i]);
+    *out = (struct requirement){
+        .key = doc_get_text(e, "key"), .values = texts, .nvalues = n};
+    return op_of(doc_get_text(e, "operator"), n, &out->op);
+}
+
+bool selector_of_doc(const struct doc *d, struct arena *a, struct selector *out)
+{
+    const struct doc *labels = doc_get(d, "matchLabels"),
+                     *more = doc_get(d, "matchExpressions");
+    uint32_t nlabels = labels && labels->type == DOC_MAP ? labels->n : 0,
+             nmore = more && more->type == DOC_LIST ? more->n : 0;
+    if (!d || d->type != DOC_MAP)
+        return false;
+    struct requirement *all = ARENA_ARRAY(a, struct requirement, nlabels + nmore);
+    for (uint32_t i = 0; i < nlabels; i++) {
+        struct str *value = ARENA_NEW(a, struct str);
+        *value = doc_str(&labels->members[i].value);
+        all[i] = (struct requirement){doc_key(&labels->members[i]), SELECT_IN, value, 1};
+    }
+    for (uint32_t i = 0; i < nmore; i++)
+        if (!requirement_of(&more->items[i], a, &all[nlabels + i]))
+            return false;
+    *out = (struct selector){all, nlabels + nmore};
+    return true;
+}
+
 bool selector_matches_labels(const struct selector *s, const struct cache_object *o)
 {
     for (uint32_t i = 0; i < s->n; i++)

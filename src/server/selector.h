@@ -6,6 +6,7 @@
 #ifndef DRAY_SERVER_SELECTOR_H
 #define DRAY_SERVER_SELECTOR_H
 
+#include "doc/doc.h"
 #include "store/cache.h"
 
 enum selector_op {
@@ -34,6 +35,9 @@ bool selector_parse_labels(struct str text, struct arena *a, struct selector *ou
                            struct str *why);
 bool selector_parse_fields(struct str text, struct arena *a, struct selector *out,
                            struct str *why);
+/* Of a LabelSelector, whose texts it borrows. false: it selects nothing, being absent or
+ * none that is valid. */
+bool selector_of_doc(const struct doc *d, struct arena *a, struct selector *out);
 bool requirement_holds(const struct requirement *r, struct str value);
 bool selector_matches_labels(const struct selector *s, const struct cache_object *o);
 

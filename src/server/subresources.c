@@ -9,6 +9,7 @@ static const struct subresource SERVED[] = {
     {"", "nodes/proxy", node_proxy_connect, true},
     {"", "pods/attach", attach_connect, true},
     {"", "pods/binding", binding_create, false},
+    {"", "pods/eviction", eviction_create, false},
     {"", "pods/exec", exec_connect, true},
     {"", "pods/log", log_get, true},
     {"", "pods/portforward", portforward_connect, true},

@@ -27,7 +27,7 @@ struct write {
     struct doc object; /* in the hub version, as it will be (or was, of a drop) */
     void (*again)(struct write *w);
     unsigned tries;
-    unsigned waits; /* for what failure.passing says may change */
+    unsigned waits;                         /* for what failure.passing says may change */
     void (*then)(struct write *w, bool ok); /* instead of an answer */
     void *ctx;
 };
@@ -38,6 +38,9 @@ struct str write_generate_name(struct str base, struct arena *a);
 
 /* Reads the body as the request's kind: defaulted and canonical, in its version. */
 bool write_read_body(struct request *r, struct doc *out);
+/* As an object of another kind, for what a subresource is sent: policy, v1, Eviction. */
+bool write_read_as(struct request *r, const char *group, const char *version,
+                   const char *kind, struct doc *out);
 /* The same for a document that is here already; what: how failures call it. */
 bool write_check(struct request *r, struct doc *d, const struct doc_source *src);
 /* The body as a mutable map, whatever it holds; src says where its places are. */
@@ -60,6 +63,14 @@ void write_drop_meta(struct doc *d, const char *key);
 /* 422 with a cause for each error; false. */
 bool write_fail_invalid(struct request *r, struct str name,
                         const struct api_errors *errors);
+
+/* Deletes the object of the request as DeleteOptions say (NULL: none are given), then
+ * tells instead of answering. */
+void delete_for(struct request *r, const struct doc *options,
+                void (*then)(struct write *w, bool ok), void *ctx);
+/* A condition of a pod becomes true; since when it has been, it stays. */
+void pod_set_condition(struct request *r, struct doc *pod, const char *type,
+                       const char *reason, const char *message);
 
 /* ---- which object is meant (identity.c); false: failed ---- */
 
