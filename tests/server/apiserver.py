@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A dray apiserver of a test's own, and its cases as TAP."""
+import http.client
+import json
+import socket
+import ssl
+import subprocess
+import sys
+
+LATE = 10  # seconds that anything may take
+
+
+class Server:
+    def __init__(self, dray, folder, *flags):
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [dray, "apiserver", "--data", folder, "--listen", "127.0.0.1:0", *flags],
+            stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        if "ready on " not in line:
+            sys.exit(f"Bail out! the server did not start: {line}")
+        self.port = int(line.split(":")[-1])
+        self.tls = ssl.create_default_context(cafile=folder + "/ca.crt")
+        self.tls.load_cert_chain(folder + "/admin.crt", folder + "/admin.key")
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(timeout=30)
+
+    def ask(self, method, path, body=None, kind="application/json", headers=()):
+        c = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls, timeout=LATE)
+        c.request(method, path, json.dumps(body) if isinstance(body, dict) else body,
+                  {"Content-Type": kind, **dict(headers)})
+        r = c.getresponse()
+        text = r.read()
+        c.close()
+        return r.status, text.decode(), r.headers
+
+    def must(self, *args):
+        status, text, _ = self.ask(*args)
+        if status not in (200, 201, 409):
+            sys.exit(f"Bail out! {args[:2]}: {status} {text}")
+
+    def connect(self):
+        s = socket.create_connection(("127.0.0.1", self.port), timeout=LATE)
+        return self.tls.wrap_socket(s, server_hostname="127.0.0.1")
+
+    def upgrade(self, path, extra="", method="GET", protocol="websocket"):
+        """The connection, and the head of the answer with what came behind it."""
+        s = self.connect()
+        s.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
+                  f"Upgrade: {protocol}\r\nSec-WebSocket-Version: 13\r\n{extra}\r\n".encode())
+        got = b""
+        while b"\r\n\r\n" not in got:
+            more = s.recv(1 << 16)
+            if not more:
+                break
+            got += more
+        return s, got
+
+
+class Report:
+    number = failed = 0
+
+    def line(self, ok, name, why=""):
+        self.number += 1
+        self.failed += not ok
+        print(f"{'ok' if ok else 'not ok'} {self.number} - {name}", flush=True)
+        if not ok:
+            print("#   " + str(why)[:600].replace("\n", "\n#   "), flush=True)
+
+    def skip(self, name, why):
+        self.number += 1
+        print(f"ok {self.number} - {name} # SKIP {why}", flush=True)
+
+    def end(self):
+        """What the program should exit with."""
+        print(f"1..{self.number}")
+        return 1 if self.failed else 0
