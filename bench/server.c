@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "bench.h"
 
 #define PATH "/api/v1/namespaces/default/configmaps"
@@ -62,9 +63,7 @@ static void send_next(struct burst *b, struct https_conn *c)
     char path[128], text[2048];
     if (b->next == b->end)
         return;
-    struct lane *l = malloc(sizeof *l);
-    if (!l)
-        abort();
+    struct lane *l = mem_alloc(sizeof *l);
     *l = (struct lane){b, c};
     struct https_request r = {.done = lane_done, .ctx = l};
     b->make(b->t, b->next++, path, text, &r);
@@ -250,12 +249,19 @@ static double measure_lists(struct target *t)
 struct fan {
     uint32_t watches, writes;
     uint64_t events; /* lines */
-    uint32_t ended;
+    uint32_t open, lost;
+    bool over;
+    struct https_call **calls; /* NULL: ended */
+};
+
+struct watch {
+    struct fan *fan;
+    uint32_t index;
 };
 
 static void count_lines(void *ctx, struct https_call *call, struct str bytes)
 {
-    struct fan *f = ctx;
+    struct fan *f = ((struct watch *)ctx)->fan;
     const char *end = bytes.p + bytes.n;
     for (const char *p = bytes.p; (p = memchr(p, '\n', (size_t)(end - p))); p++)
         f->events++;
@@ -263,7 +269,12 @@ static void count_lines(void *ctx, struct https_call *call, struct str bytes)
 
 static void watch_done(void *ctx, unsigned status, struct str body)
 {
-    ((struct fan *)ctx)->ended++;
+    struct watch *w = ctx;
+    struct fan *f = w->fan;
+    f->calls[w->index] = NULL;
+    f->open--;
+    f->lost += !f->over;
+    free(w);
 }
 
 static bool list_revision(struct target *t, char out[24])
@@ -278,44 +289,59 @@ static bool list_revision(struct target *t, char out[24])
     return p != NULL;
 }
 
-/* One call per watch, on connections of four clients. */
-static void start_watches(struct target *t, struct fan *f, struct https_call **calls)
+static void start_watches(struct target *t, struct fan *f)
 {
     char path[128], revision[24] = "";
     list_revision(t, revision);
     snprintf(path, sizeof path, PATH "?watch=1&resourceVersion=%s&timeoutSeconds=600",
              revision);
     for (uint32_t i = 0; i < f->watches; i++) {
+        struct watch *w = mem_alloc(sizeof *w);
+        *w = (struct watch){f, i};
         struct https_request r = {.method = "GET",
                                   .path = str_from(path),
                                   .data = count_lines,
                                   .done = watch_done,
-                                  .ctx = f};
-        calls[i] = https_send(t->conns[i % CONNECTIONS], &r);
+                                  .ctx = w};
+        f->calls[i] = https_send(t->conns[i % CONNECTIONS], &r);
+        f->open++;
     }
     for (uint32_t i = 0; i < f->watches; i++)
-        while (https_status(calls[i]) == 0 && f->ended == 0)
+        while (f->calls[i] && https_status(f->calls[i]) == 0)
             https_run(t->https, 1000);
+}
+
+static void end_watches(struct target *t, struct fan *f)
+{
+    f->over = true;
+    for (uint32_t i = 0; i < f->watches; i++)
+        if (f->calls[i])
+            https_cancel(f->calls[i]);
+    while (f->open > 0)
+        https_run(t->https, 1000);
+    free(f->calls);
 }
 
 /* ns per event: all that was written has come to all. */
 static double run_fan(struct target *t, struct fan *f)
 {
-    struct https_call **calls = calloc(f->watches, sizeof *calls);
-    uint64_t want = (uint64_t)f->watches * f->writes, start;
+    uint64_t want = (uint64_t)f->watches * f->writes;
     struct burst b = {.t = t, .make = make_patch, .want = 200, .end = f->writes};
-    start_watches(t, f, calls);
-    start = clock_mono_ns();
+    f->calls = mem_array(f->watches, sizeof *f->calls);
+    start_watches(t, f);
+    uint64_t start = clock_mono_ns();
     burst_start(&b);
-    while ((f->events < want || !burst_over(&b)) && f->ended == 0)
+    while ((f->events < want || !burst_over(&b)) && f->lost == 0)
         https_run(t->https, 1000);
     double ns = (double)(clock_mono_ns() - start) / (double)want;
-    bool ok = f->events == want && b.failed == 0 && f->ended == 0;
-    for (uint32_t i = 0; i < f->watches && f->ended == 0; i++)
-        https_cancel(calls[i]);
-    while (f->ended < f->watches)
+    bool ok = f->events == want && b.failed == 0 && f->lost == 0;
+    if (!ok)
+        fprintf(stderr, "dray-bench: %s: %u of %u watches ended, %llu of %llu events\n",
+                t->name, f->lost, f->watches, (unsigned long long)f->events,
+                (unsigned long long)want);
+    while (!burst_over(&b))
         https_run(t->https, 1000);
-    free(calls);
+    end_watches(t, f);
     return ok ? ns : INFINITY;
 }
 
