@@ -112,6 +112,14 @@ struct str exchange_peek(const struct exchange *x, size_t max)
 }
 
 /* Calls of handlers are the last thing done: they may end the exchange. */
+void exchange_drained(struct exchange *x)
+{
+    if (!x->drain_armed || x->done || x->unsent > x->drain_below)
+        return;
+    x->drain_armed = false;
+    x->on_drain(x->drain_ctx);
+}
+
 void exchange_consume(struct exchange *x, size_t n)
 {
     struct piece *piece = x->first;
@@ -119,16 +127,19 @@ void exchange_consume(struct exchange *x, size_t n)
     piece->n -= n;
     x->unsent -= n;
     x->since_ms = loop_now(x->conn->server->loop);
-    if (piece->n == 0) {
-        x->first = piece->next;
-        if (!x->first)
-            x->last = NULL;
-        piece_free(piece);
-    }
-    if (!x->drain_armed || x->done || x->unsent > x->drain_below)
+    if (piece->n > 0)
         return;
-    x->drain_armed = false;
-    x->on_drain(x->drain_ctx);
+    if (piece->nparts > 0) {
+        piece->p = piece->parts->p;
+        piece->n = piece->parts->n;
+        piece->parts++;
+        piece->nparts--;
+        return;
+    }
+    x->first = piece->next;
+    if (!x->first)
+        x->last = NULL;
+    piece_free(piece);
 }
 
 /* ---- life ---- */
@@ -503,6 +514,36 @@ void net_respond_shared(struct net_exchange *pub, unsigned status,
     if (is_open(x) && !x->head && body->bytes.n > 0)
         queue_shared(x, body);
     x->whole = body->bytes;
+    net_done(pub);
+}
+
+/* The parts that are empty were left out. */
+static void queue_parts(struct exchange *x, const struct str *parts, uint32_t nparts,
+                        struct net_shared *owner)
+{
+    struct piece *piece = piece_push(x, 0);
+    piece->shared = net_shared_ref(owner);
+    piece->p = parts->p;
+    piece->n = parts->n;
+    piece->parts = parts + 1;
+    piece->nparts = nparts - 1;
+    for (uint32_t i = 0; i < nparts; i++)
+        x->unsent += parts[i].n;
+}
+
+void net_respond_parts(struct net_exchange *pub, unsigned status,
+                       const struct net_header *headers, uint32_t nheaders,
+                       const struct net_parts *body)
+{
+    struct exchange *x = inner(pub);
+    struct net_shared *owner = net_shared_wrap(STR_NONE, body->release, body->ctx);
+    size_t size = 0;
+    for (uint32_t i = 0; i < body->n; i++)
+        size += body->parts[i].n;
+    begin(x, status, headers, nheaders, (int64_t)size);
+    if (is_open(x) && !x->head && size > 0)
+        queue_parts(x, body->parts, body->n, owner);
+    net_shared_unref(owner);
     net_done(pub);
 }
 

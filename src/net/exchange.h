@@ -19,7 +19,9 @@ struct piece {
     struct piece *next;
     struct net_shared *shared;
     const char *p;
-    size_t n, room; /* room: of own bytes, at the end */
+    size_t n, room;          /* room: of own bytes, at the end */
+    const struct str *parts; /* that follow, none of them empty */
+    uint32_t nparts;
 };
 
 struct conn;
@@ -81,6 +83,8 @@ void exchange_observed(struct exchange *x);
 /* The next bytes to send, at most max; empty when there are none. */
 struct str exchange_peek(const struct exchange *x, size_t max);
 void exchange_consume(struct exchange *x, size_t n);
+/* After some were consumed: tells the handler that waits for it. */
+void exchange_drained(struct exchange *x);
 const char *exchange_reason(unsigned status);
 
 #endif

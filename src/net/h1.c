@@ -330,6 +330,7 @@ static void send_pieces(struct conn *c, struct exchange *x)
         if (h->chunked)
             stream_write(c->stream, STR("\r\n"));
         exchange_consume(x, piece.n);
+        exchange_drained(x);
     }
 }
 

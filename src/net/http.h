@@ -141,6 +141,17 @@ struct net_shared;
 void net_respond_shared(struct net_exchange *x, unsigned status,
                         const struct net_header *headers, uint32_t nheaders,
                         struct net_shared *body);
+/* The body as many runs of bytes, none of them empty, that stay where they are: the array
+ * and all that it names live until release(ctx). */
+struct net_parts {
+    const struct str *parts;
+    uint32_t n;
+    void (*release)(void *ctx);
+    void *ctx;
+};
+void net_respond_parts(struct net_exchange *x, unsigned status,
+                       const struct net_header *headers, uint32_t nheaders,
+                       const struct net_parts *body);
 /* A response in pieces: begin, write..., done. */
 void net_begin(struct net_exchange *x, unsigned status, const struct net_header *headers,
                uint32_t nheaders);

@@ -107,6 +107,8 @@ void net_loop_free(struct net_loop *l)
     must(uv_loop_close(&l->uv), "loop");
     pthread_mutex_destroy(&l->lock);
     vec_release(&l->posts);
+    while (l->nspare > 0)
+        strbuf_release(&l->spare[--l->nspare]);
     free(l);
 }
 
@@ -148,6 +150,27 @@ struct str loop_date(struct net_loop *l)
         l->date_ms = now;
     }
     return str_from(l->date);
+}
+
+/* ---- buffers ---- */
+
+enum { MAX_SPARE = 512 * 1024 };
+
+void loop_lend(struct net_loop *l, struct strbuf *b)
+{
+    if (!b->p && l->nspare > 0)
+        *b = l->spare[--l->nspare];
+}
+
+void loop_give_back(struct net_loop *l, struct strbuf *b)
+{
+    strbuf_clear(b);
+    if (!b->p || b->cap > MAX_SPARE || l->nspare == sizeof l->spare / sizeof *l->spare) {
+        strbuf_release(b);
+        return;
+    }
+    l->spare[l->nspare++] = *b;
+    strbuf_init(b);
 }
 
 /* ---- timers ---- */

@@ -33,6 +33,9 @@ struct net_loop {
     /* What one read fills, and what is decrypted from it; nobody keeps a pointer. */
     char read[LOOP_READ_SIZE];
     char plain[LOOP_PLAIN_SIZE];
+    /* Buffers that no stream has at the moment. */
+    struct strbuf spare[4];
+    uint32_t nspare;
     char date[32]; /* of the header of this name */
     uint64_t date_ms;
 };
@@ -41,6 +44,10 @@ struct net_loop {
 uint64_t loop_now(struct net_loop *l);
 /* "Sun, 06 Nov 1994 08:49:37 GMT", valid until the next call. */
 struct str loop_date(struct net_loop *l);
+/* Memory for what is being sent, reused by all streams: lend gives some to a buffer that
+ * has none, give_back empties a buffer and takes its memory. */
+void loop_lend(struct net_loop *l, struct strbuf *b);
+void loop_give_back(struct net_loop *l, struct strbuf *b);
 void loop_free_handle(uv_handle_t *h); /* a uv_close callback: frees the handle's data */
 
 #endif

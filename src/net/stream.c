@@ -9,6 +9,7 @@
  * the end of our answer is read. */
 enum {
     ROOM = 128 * 1024,
+    ROUNDS = 8, /* of ROOM that one stream sends before the others have their turn */
     LINGER_MS = 2000,
     LINGER_BYTES = 8 << 20,
     CONNECT_MS = 10000,
@@ -18,7 +19,7 @@ enum {
 struct send {
     uv_write_t req;
     struct stream *s;
-    char *bytes;
+    struct strbuf bytes;
     size_t n;
 };
 
@@ -140,6 +141,7 @@ void stream_write(struct stream *s, struct str bytes)
 {
     if (s->closing || s->finishing)
         return;
+    loop_lend(s->loop, &s->plain);
     strbuf_addstr(&s->plain, bytes);
     stream_wake(s);
 }
@@ -149,7 +151,7 @@ static void on_sent(uv_write_t *req, int status)
     struct send *w = req->data;
     struct stream *s = w->s;
     s->in_flight -= w->n;
-    free(w->bytes);
+    loop_give_back(s->loop, &w->bytes);
     free(w);
     if (s->closing)
         return;
@@ -160,41 +162,61 @@ static void on_sent(uv_write_t *req, int status)
         stream_wake(s);
 }
 
-static void send_buffer(struct stream *s, struct strbuf *b)
+/* What the system takes at once. */
+static size_t send_now(struct stream *s, struct str bytes)
 {
-    if (b->n == 0)
-        return;
+    uv_buf_t buf = uv_buf_init((char *)bytes.p, (unsigned)bytes.n);
+    int n = s->in_flight == 0 ? uv_try_write(&s->uv.stream, &buf, 1) : 0;
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void send_later(struct stream *s, struct strbuf *b, size_t from)
+{
     struct send *w = mem_zalloc(sizeof *w);
     w->s = s;
-    w->n = b->n;
-    w->bytes = strbuf_steal(b);
+    w->n = b->n - from;
+    w->bytes = *b;
+    strbuf_init(b);
     w->req.data = w;
-    uv_buf_t buf = uv_buf_init(w->bytes, (unsigned)w->n);
+    uv_buf_t buf = uv_buf_init(w->bytes.p + from, (unsigned)w->n);
     if (s->in_flight == 0)
         s->progress_ms = loop_now(s->loop);
     s->in_flight += w->n;
-    if (uv_write(&w->req, &s->uv.stream, &buf, 1, on_sent) == 0)
+    int status = uv_write(&w->req, &s->uv.stream, &buf, 1, on_sent);
+    if (status == 0)
         return;
     s->in_flight -= w->n;
-    free(w->bytes);
+    loop_give_back(s->loop, &w->bytes);
     free(w);
     stream_abort(s);
 }
 
-static void send_all(struct stream *s)
+/* now: without another round of the loop, where that is possible. */
+static void send_buffer(struct stream *s, struct strbuf *b, bool now)
+{
+    size_t n = now && b->n > 0 ? send_now(s, strbuf_str(b)) : 0;
+    if (n < b->n)
+        send_later(s, b, n);
+    else
+        loop_give_back(s->loop, b);
+}
+
+static void send_all(struct stream *s, bool now)
 {
     if (!s->has_tls) {
         if (s->open)
-            send_buffer(s, &s->plain);
+            send_buffer(s, &s->plain, now);
         return;
     }
+    if (s->open && s->plain.n > 0)
+        loop_lend(s->loop, &s->tls.out);
     if (s->open && !tls_write(&s->tls, strbuf_str(&s->plain))) {
         stream_abort(s);
         return;
     }
     if (s->open)
-        strbuf_release(&s->plain);
-    send_buffer(s, &s->tls.out);
+        loop_give_back(s->loop, &s->plain);
+    send_buffer(s, &s->tls.out, now);
 }
 
 static void finish_now(struct stream *s)
@@ -202,10 +224,10 @@ static void finish_now(struct stream *s)
     if (s->shut)
         return;
     s->shut = true;
-    send_all(s);
+    send_all(s, false);
     if (s->has_tls && s->open && !s->closing) {
         tls_close(&s->tls);
-        send_buffer(s, &s->tls.out);
+        send_buffer(s, &s->tls.out, false);
     }
     if (!s->closing)
         shut_down(s);
@@ -264,21 +286,31 @@ static void start(struct stream *s)
         opened(s);
 }
 
+/* One round of what the owner has. True: there may be more, and room for it. */
+static bool pump(struct stream *s, bool now)
+{
+    if (!s->closing && s->open && !s->finishing)
+        s->ops->pump(s->ctx);
+    if (s->closing || s->finishing)
+        return false;
+    bool more = stream_room(s) == 0;
+    send_all(s, now);
+    return more && !s->closing && s->in_flight == 0;
+}
+
+/* The last round is sent later, so that the stream is told and goes on then. */
 void stream_flush(struct stream *s)
 {
+    int round = 1;
     unwake(s);
     if (s->connected)
         start(s);
     take_held(s);
     update_reading(s);
-    if (!s->closing && s->open && !s->finishing)
-        s->ops->pump(s->ctx);
-    if (s->closing)
-        return;
-    if (s->finishing)
+    while (pump(s, round < ROUNDS))
+        round++;
+    if (s->finishing && !s->closing)
         finish_now(s);
-    else
-        send_all(s);
 }
 
 bool stream_stalled(struct stream *s, uint64_t ms)
