@@ -141,8 +141,8 @@ struct net_shared;
 void net_respond_shared(struct net_exchange *x, unsigned status,
                         const struct net_header *headers, uint32_t nheaders,
                         struct net_shared *body);
-/* The body as many runs of bytes, none of them empty, that stay where they are: the array
- * and all that it names live until release(ctx). */
+/* The body as many runs of bytes, none of them empty, that stay where they are until
+ * release(ctx). The array too, unless it has one alone. */
 struct net_parts {
     const struct str *parts;
     uint32_t n;

@@ -125,6 +125,7 @@ struct server {
     struct strmap by_name;    /* "GROUP/VERSION/RESOURCE" */
     struct strmap by_key;     /* "GROUP/RESOURCE" */
     struct watcher *watchers; /* open watches */
+    struct sent *sent;        /* what watches were told last (watch.c) */
     struct auth *auth;        /* who asks, and may they (auth.h) */
     struct relay *relays;     /* what is being passed on */
     struct kubelet_access {
@@ -189,6 +190,9 @@ void request_answer(struct request *r, unsigned code, struct doc *d);
 void request_answer_object(struct request *r, unsigned code, struct cache_object *o);
 void request_answer_bytes(struct request *r, unsigned code, const char *type,
                           struct strbuf *body);
+/* Of bytes that stay where they are until they are sent. */
+void request_answer_parts(struct request *r, unsigned code, const char *type,
+                          const struct net_parts *body);
 /* Makes the table or metadata that was asked for. */
 bool request_shape(struct request *r, struct doc *d);
 /* Are objects wanted as they are kept, so that their bytes serve? */
@@ -238,6 +242,8 @@ bool media_content_type(struct request *r, struct str type, enum media *out);
 void object_encode(const struct doc *d, struct strbuf *out);
 bool object_decode(void *server, struct str key, struct str value, uint64_t revision,
                    struct cache_object *o);
+/* Its JSON, and the newline that is behind it. */
+struct str object_line(const struct cache_object *o);
 /* JSON of a list's item: without kind and apiVersion. */
 struct str object_item(const struct resource *res, const struct cache_object *o);
 /* The object as it would be at another revision, in the arena. */

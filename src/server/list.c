@@ -388,22 +388,50 @@ static struct doc list_meta(struct listing *l)
     return m;
 }
 
-/* The objects' own bytes, one after another. */
+/* The objects' own bytes, one after another, as long as they are being sent. */
+struct plain_list {
+    struct strbuf head;
+    struct str *parts;
+    struct cache_object **objects; /* references */
+    size_t n;
+};
+
+static void drop_plain(void *ctx)
+{
+    struct plain_list *p = ctx;
+    for (size_t i = 0; i < p->n; i++)
+        cache_object_unref(p->objects[i]);
+    strbuf_release(&p->head);
+    free(p->objects);
+    free(p->parts);
+    free(p);
+}
+
+static void write_head(struct listing *l, struct strbuf *b)
+{
+    struct doc meta = list_meta(l);
+    strbuf_addf(b, "{\"kind\":\"%sList\",\"apiVersion\":\"%.*s\",\"metadata\":",
+                l->r->res->main->name, STR_ARG(l->r->res->api_version));
+    doc_write_json(&meta, DOC_JSON_COMPACT, b);
+    strbuf_adds(b, l->objects.n ? ",\"items\":[{" : ",\"items\":[]}\n");
+}
+
 static void answer_plain(struct listing *l)
 {
-    struct strbuf b = STRBUF_INIT;
-    struct doc meta = list_meta(l);
-    strbuf_addf(&b, "{\"kind\":\"%sList\",\"apiVersion\":\"%.*s\",\"metadata\":",
-                l->r->res->main->name, STR_ARG(l->r->res->api_version));
-    doc_write_json(&meta, DOC_JSON_COMPACT, &b);
-    strbuf_adds(&b, ",\"items\":[");
-    for (size_t i = 0; i < l->objects.n; i++) {
-        strbuf_adds(&b, i ? ",{" : "{");
-        strbuf_addstr(&b, object_item(l->r->res, l->objects.v[i]));
+    struct plain_list *p = mem_zalloc(sizeof *p);
+    uint32_t n = 0;
+    p->n = l->objects.n;
+    p->parts = mem_array(2 * p->n + 1, sizeof *p->parts);
+    p->objects = mem_array(p->n, sizeof *p->objects);
+    write_head(l, &p->head);
+    p->parts[n++] = strbuf_str(&p->head);
+    for (size_t i = 0; i < p->n; i++) {
+        p->objects[i] = cache_object_ref(l->objects.v[i]);
+        p->parts[n++] = object_item(l->r->res, p->objects[i]);
+        p->parts[n++] = i + 1 < p->n ? STR(",{") : STR("]}\n");
     }
-    strbuf_adds(&b, "]}\n");
-    request_answer_bytes(l->r, 200, media_type(MEDIA_JSON), &b);
-    strbuf_release(&b);
+    struct net_parts body = {p->parts, n, drop_plain, p};
+    request_answer_parts(l->r, 200, media_type(MEDIA_JSON), &body);
 }
 
 static void answer_made(struct listing *l)

@@ -4,6 +4,8 @@
  * version and begins with resource.head, so that its revision, which is known only once
  * it is stored, is put in by copying.
  */
+#include <stdio.h>
+
 #include "api/convert.h"
 #include "server/inner.h"
 
@@ -54,11 +56,23 @@ void object_encode(const struct doc *d, struct strbuf *out)
 
 /* ---- the cache's view ---- */
 
+static char *put(char *at, struct str s)
+{
+    return (char *)memcpy(at, s.p, s.n) + s.n;
+}
+
+/* Behind it stands a newline, which ends an answer (object_line). */
 static struct str with_revision(struct str head, struct str rest, uint64_t revision,
                                 struct arena *a)
 {
-    return arena_printf(a, "%.*s\"resourceVersion\":\"%llu\",%.*s", STR_ARG(head),
-                        (unsigned long long)revision, STR_ARG(rest));
+    char middle[64];
+    int n = snprintf(middle, sizeof middle, "\"resourceVersion\":\"%llu\",",
+                     (unsigned long long)revision);
+    size_t size = head.n + (size_t)n + rest.n;
+    char *p = arena_alloc(a, size + 1);
+    char *end = put(put(put(p, head), (struct str){middle, (size_t)n}), rest);
+    *end = '\n';
+    return (struct str){p, size};
 }
 
 static void fill_labels(struct cache_object *o, const struct doc *labels)
@@ -139,6 +153,11 @@ bool object_decode(void *server, struct str key, struct str value, uint64_t revi
     }
     arena_reset(&s->scratch);
     return ok;
+}
+
+struct str object_line(const struct cache_object *o)
+{
+    return (struct str){o->json.p, o->json.n + 1};
 }
 
 struct str object_item(const struct resource *res, const struct cache_object *o)

@@ -52,6 +52,14 @@ void request_answer_bytes(struct request *r, unsigned code, const char *type,
     net_respond_buf(r->x, code, headers, n, body);
 }
 
+void request_answer_parts(struct request *r, unsigned code, const char *type,
+                          const struct net_parts *body)
+{
+    struct net_header headers[MAX_HEADERS];
+    uint32_t n = request_headers(r, type, headers);
+    net_respond_parts(r->x, code, headers, n, body);
+}
+
 static void answer_doc(struct request *r, unsigned code, const struct doc *d)
 {
     struct strbuf body = STRBUF_INIT;
@@ -180,14 +188,17 @@ bool request_plain(const struct request *r)
            r->res->main == r->res->hub;
 }
 
+static void unref_object(void *o)
+{
+    cache_object_unref(o);
+}
+
 void request_answer_object(struct request *r, unsigned code, struct cache_object *o)
 {
     if (request_plain(r)) {
-        struct strbuf body = STRBUF_INIT;
-        strbuf_addstr(&body, o->json);
-        strbuf_addc(&body, '\n');
-        request_answer_bytes(r, code, media_type(MEDIA_JSON), &body);
-        strbuf_release(&body);
+        struct str line = object_line(o);
+        struct net_parts body = {&line, 1, unref_object, cache_object_ref(o)};
+        request_answer_parts(r, code, media_type(MEDIA_JSON), &body);
         return;
     }
     struct doc d = object_doc(o, r->a);
