@@ -599,5 +599,5 @@ void net_on_drain(struct net_exchange *pub, size_t below, void (*fn)(void *ctx),
     x->on_drain = fn;
     x->drain_ctx = ctx;
     x->drain_below = below;
-    x->drain_armed = x->unsent > below;
+    x->drain_armed = fn && x->unsent > below;
 }

@@ -170,7 +170,8 @@ void net_shared_unref(struct net_shared *s);
 bool net_write_shared(struct net_exchange *x, struct net_shared *s);
 /* Bytes handed over and not yet sent. */
 size_t net_unsent(const struct net_exchange *x);
-/* fn(ctx) each time that net_unsent has been above `below` and is not anymore. */
+/* fn(ctx) each time that net_unsent has been above `below` and is not anymore. NULL: no
+ * more calls. */
 void net_on_drain(struct net_exchange *x, size_t below, void (*fn)(void *ctx), void *ctx);
 /* Ends the response. The exchange must not be touched afterwards. */
 void net_done(struct net_exchange *x);

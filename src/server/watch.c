@@ -14,7 +14,11 @@
 enum {
     BOOKMARK_MS = 60000,
     MIN_TIMEOUT_SECONDS = 1800, /* where none is asked for; at most twice that */
+    /* Of the state at the beginning so much is on its way at once. */
+    MOST_UNSENT = 1 << 20,
 };
+
+static const char ADDED[] = "ADDED", MODIFIED[] = "MODIFIED", DELETED[] = "DELETED";
 
 struct watcher {
     struct watcher *next, **link;
@@ -23,6 +27,9 @@ struct watcher {
     struct selection selection;
     uint64_t from; /* changes after this revision */
     bool initial, bookmarks, initial_end;
+    VEC(struct cache_object *) state; /* references, that are sent first */
+    size_t sent;                      /* of them */
+    uint64_t state_revision;
     bool told;  /* a table's columns were sent */
     bool over;  /* nothing more can be written */
     bool ready; /* cache_watch has returned */
@@ -30,12 +37,20 @@ struct watcher {
     struct arena scratch; /* of one event */
 };
 
+static void drop_state(struct watcher *w)
+{
+    while (w->sent < w->state.n)
+        cache_object_unref(w->state.v[w->sent++]);
+    vec_release(&w->state);
+}
+
 static void end(struct watcher *w)
 {
     *w->link = w->next;
     if (w->next)
         w->next->link = w->link;
     cache_unwatch(w->watch);
+    drop_state(w);
     if (w->timeout)
         net_timer_stop(w->timeout);
     if (w->bookmark)
@@ -59,36 +74,30 @@ static void write_text(struct watcher *w, struct str s)
         w->over = true;
 }
 
-static void unref_object(void *o)
+static void write_shared(struct watcher *w, struct net_shared *s)
 {
-    cache_object_unref(o);
-}
-
-static void write_kept(struct watcher *w, struct cache_object *o)
-{
-    struct net_shared *s = net_shared_wrap(o->json, unref_object, cache_object_ref(o));
     if (!w->over && !net_write_shared(w->r->x, s))
         w->over = true;
-    net_shared_unref(s);
 }
 
-static void write_begin(struct watcher *w, const char *type)
+/* false: it cannot be written in this form. */
+static bool print_doc(struct watcher *w, const char *type, const struct doc *d,
+                      struct strbuf *out)
 {
-    write_text(w, arena_printf(&w->scratch, "{\"type\":\"%s\",\"object\":", type));
+    if (w->r->accept.media == MEDIA_PROTO)
+        return api_proto_encode_event(type, d, &w->scratch, out, NULL);
+    strbuf_addf(out, "{\"type\":\"%s\",\"object\":", type);
+    doc_write_json(d, DOC_JSON_COMPACT, out);
+    strbuf_adds(out, "}\n");
+    return true;
 }
 
 /* d is in the form that was asked for. */
 static void write_doc(struct watcher *w, const char *type, const struct doc *d)
 {
     struct strbuf b = STRBUF_INIT;
-    if (w->r->accept.media == MEDIA_PROTO) {
-        if (!api_proto_encode_event(type, d, &w->scratch, &b, NULL))
-            w->over = true;
-    } else {
-        strbuf_addf(&b, "{\"type\":\"%s\",\"object\":", type);
-        doc_write_json(d, DOC_JSON_COMPACT, &b);
-        strbuf_adds(&b, "}\n");
-    }
+    if (!print_doc(w, type, d, &b))
+        w->over = true;
     write_text(w, strbuf_str(&b));
     strbuf_release(&b);
 }
@@ -113,31 +122,125 @@ static bool shape(struct watcher *w, struct doc *d)
     return true;
 }
 
-static void send_json(struct watcher *w, const char *type, struct str json)
+static bool print_json(struct watcher *w, const char *type, struct str json,
+                       struct strbuf *out)
 {
     if (request_plain(w->r)) {
-        write_begin(w, type);
-        write_text(w, json);
-        write_text(w, STR("}\n"));
-        return;
+        strbuf_reserve(out, json.n + 64);
+        strbuf_addf(out, "{\"type\":\"%s\",\"object\":", type);
+        strbuf_addstr(out, json);
+        strbuf_adds(out, "}\n");
+        return true;
     }
     struct doc d = read_json(w, json);
     object_convert(w->r->res, &d, &w->scratch);
-    if (shape(w, &d))
-        write_doc(w, type, &d);
+    return shape(w, &d) && print_doc(w, type, &d, out);
 }
 
-static void send_object(struct watcher *w, const char *type, struct cache_object *o)
+/* ---- what many watchers are told ---- */
+
+enum { NSENT = 8 };
+
+/* Of the last events, so that each is encoded once for all that want it in one form. */
+struct sent {
+    struct sent_event {
+        struct cache_object *object; /* reference; NULL: unused */
+        uint64_t revision;           /* that is written into it */
+        const char *type;
+        const struct resource *res;
+        enum media media;
+        enum media_as as;
+        const char *as_version;
+        struct net_shared *bytes; /* NULL: it has no such form */
+    } events[NSENT];
+    uint32_t next;
+};
+
+static bool same_form(const struct watcher *w, const struct sent_event *e)
 {
+    const struct accept *a = &w->r->accept;
+    return e->res == w->r->res && e->media == a->media && e->as == a->as &&
+           e->as_version == a->as_version;
+}
+
+static void forget(struct sent_event *e)
+{
+    cache_object_unref(e->object);
+    net_shared_unref(e->bytes);
+    *e = (struct sent_event){0};
+}
+
+static void forget_all(struct server *s)
+{
+    for (int i = 0; s->sent && i < NSENT; i++)
+        forget(&s->sent->events[i]);
+    free(s->sent);
+    s->sent = NULL;
+}
+
+static struct net_shared *share(struct strbuf *b)
+{
+    size_t n = b->n;
+    char *bytes = strbuf_steal(b);
+    return net_shared_wrap((struct str){bytes, n}, free, bytes);
+}
+
+/* One reference; NULL: it has no such form. */
+static struct net_shared *encode(struct watcher *w, const char *type,
+                                 struct cache_object *o, uint64_t revision)
+{
+    struct strbuf b = STRBUF_INIT;
+    struct str json = o->json;
+    if (revision != o->revision)
+        json = object_json_at(w->r->res, o, revision, &w->scratch);
+    bool ok = print_json(w, type, json, &b);
+    struct net_shared *bytes = ok ? share(&b) : NULL;
+    strbuf_release(&b);
+    return bytes;
+}
+
+/* Borrowed. */
+static struct net_shared *find_encoded(struct watcher *w, const char *type,
+                                       struct cache_object *o, uint64_t revision)
+{
+    struct server *s = w->r->s;
+    if (!s->sent)
+        s->sent = mem_zalloc(sizeof *s->sent);
+    for (int i = 0; i < NSENT; i++) {
+        struct sent_event *e = &s->sent->events[i];
+        if (e->object == o && e->revision == revision && e->type == type &&
+            same_form(w, e))
+            return e->bytes;
+    }
+    struct sent_event *e = &s->sent->events[s->sent->next++ % NSENT];
+    const struct accept *a = &w->r->accept;
+    forget(e);
+    *e = (struct sent_event){cache_object_ref(o),
+                             revision,
+                             type,
+                             w->r->res,
+                             a->media,
+                             a->as,
+                             a->as_version,
+                             encode(w, type, o, revision)};
+    return e->bytes;
+}
+
+/* As it was at a revision. A table's first row has its columns: each watcher its own. */
+static void send_object(struct watcher *w, const char *type, struct cache_object *o,
+                        uint64_t revision)
+{
+    bool own = w->r->accept.as == AS_TABLE;
     if (w->over)
         return;
-    if (request_plain(w->r)) {
-        write_begin(w, type);
-        write_kept(w, o);
-        write_text(w, STR("}\n"));
-    } else {
-        send_json(w, type, o->json);
-    }
+    struct net_shared *bytes =
+        own ? encode(w, type, o, revision) : find_encoded(w, type, o, revision);
+    if (bytes)
+        write_shared(w, bytes);
+    else
+        w->over |= w->r->accept.media == MEDIA_PROTO;
+    if (own)
+        net_shared_unref(bytes);
     arena_reset(&w->scratch);
 }
 
@@ -174,13 +277,11 @@ static void send_change(struct watcher *w, const struct cache_event *e)
     bool before =
         e->kind == CACHE_MODIFIED && selection_matches(&w->selection, e->previous);
     if (e->kind == CACHE_DELETED && now)
-        send_object(w, "DELETED", e->object);
+        send_object(w, DELETED, e->object, e->revision);
     else if (e->kind != CACHE_DELETED && now)
-        send_object(w, before ? "MODIFIED" : "ADDED", e->object);
+        send_object(w, before ? MODIFIED : ADDED, e->object, e->object->revision);
     else if (before)
-        send_json(w, "DELETED",
-                  object_json_at(w->r->res, e->previous, e->revision, &w->scratch));
-    arena_reset(&w->scratch);
+        send_object(w, DELETED, e->previous, e->revision);
 }
 
 static void on_event(void *ctx, const struct cache_event *e)
@@ -195,12 +296,41 @@ static void on_event(void *ctx, const struct cache_event *e)
     check_over(w);
 }
 
-static bool send_initial(void *ctx, struct cache_object *o)
+/* ---- the state at the beginning ---- */
+
+static void unref_object(void *o)
+{
+    cache_object_unref(o);
+}
+
+static bool take_initial(void *ctx, struct cache_object *o)
 {
     struct watcher *w = ctx;
     if (selection_matches(&w->selection, o))
-        send_object(w, "ADDED", o);
-    return !w->over;
+        vec_push(&w->state, cache_object_ref(o));
+    return true;
+}
+
+static void write_kept(struct watcher *w, struct cache_object *o)
+{
+    struct net_shared *s = net_shared_wrap(o->json, unref_object, cache_object_ref(o));
+    write_text(w, STR("{\"type\":\"ADDED\",\"object\":"));
+    write_shared(w, s);
+    write_text(w, STR("}\n"));
+    net_shared_unref(s);
+}
+
+static void send_initial(struct watcher *w, struct cache_object *o)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (request_plain(w->r))
+        write_kept(w, o);
+    else if (print_json(w, ADDED, o->json, &b))
+        write_text(w, strbuf_str(&b));
+    else
+        w->over |= w->r->accept.media == MEDIA_PROTO;
+    strbuf_release(&b);
+    arena_reset(&w->scratch);
 }
 
 /* ---- options ---- */
@@ -292,7 +422,8 @@ static void on_timeout(void *ctx)
 static void on_bookmark(void *ctx)
 {
     struct watcher *w = ctx;
-    cache_bookmark(w->watch);
+    if (w->watch) /* else the state is still being sent */
+        cache_bookmark(w->watch);
 }
 
 static uint64_t timeout_ms(struct request *r)
@@ -322,16 +453,33 @@ static void follow(struct watcher *w)
 {
     struct server *s = w->r->s;
     struct str prefix = request_prefix(w->r);
-    if (w->initial)
-        cache_each(s->cache, prefix, STR_NONE, send_initial, w);
     if (w->initial_end && !w->over)
-        send_bookmark(w, cache_revision(s->cache), true);
+        send_bookmark(w, w->state_revision, true);
     w->watch = cache_watch(s->cache, prefix, w->from, on_event, w);
     if (!w->watch) {
         send_gone(w, cache_oldest(s->cache, prefix));
         w->over = true;
     }
     w->ready = true;
+    check_over(w);
+}
+
+/* As much of the state as may be on its way, then, when all is, the changes since. */
+static void go_on(void *ctx)
+{
+    struct watcher *w = ctx;
+    while (w->sent < w->state.n && !w->over && net_unsent(w->r->x) < MOST_UNSENT) {
+        struct cache_object *o = w->state.v[w->sent++];
+        send_initial(w, o);
+        cache_object_unref(o);
+    }
+    if (w->sent < w->state.n && !w->over) {
+        net_on_drain(w->r->x, MOST_UNSENT / 2, go_on, w);
+        return;
+    }
+    drop_state(w);
+    net_on_drain(w->r->x, 0, NULL, NULL);
+    follow(w);
 }
 
 static void link_in(struct watcher *w)
@@ -359,12 +507,15 @@ void watch_serve(struct request *r)
     if (w->bookmarks)
         w->bookmark =
             net_timer_start(r->s->loop, BOOKMARK_MS, BOOKMARK_MS, on_bookmark, w);
-    follow(w);
-    check_over(w);
+    w->state_revision = cache_revision(r->s->cache);
+    if (w->initial)
+        cache_each(r->s->cache, request_prefix(r), STR_NONE, take_initial, w);
+    go_on(w);
 }
 
 void watch_end_all(struct server *s)
 {
     while (s->watchers)
         end(s->watchers);
+    forget_all(s);
 }
