@@ -42,6 +42,9 @@ diff: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
 	scripts/diff $(BUILD) $(or $(SECONDS),600)
 
+test-peers: all
+	tests/peers/run-clients $(BUILD)/dray $(ARGS)
+
 crash: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet dray tests/store/store_crash tests/server/server_crash
 	cd $(BUILD)/tests/store && DRAY_CRASHES=$(or $(TIMES),10000) ./store_crash
@@ -56,4 +59,4 @@ install: all
 clean:
 	rm -rf build build-*
 
-.PHONY: all everything demo test test-more golden bench fuzz diff crash coverage install clean
+.PHONY: all everything demo test test-more test-peers golden bench fuzz diff crash coverage install clean

@@ -69,6 +69,9 @@ func (t *T) Wait(limit time.Duration, what string, done func() (bool, string)) {
 			return
 		}
 		last = state
+		for _, p := range t.Env.programs {
+			t.Must(p.running(), "%s has ended", p.name)
+		}
 		if t.Err() != nil || time.Now().After(deadline) {
 			t.Fatalf("%s did not happen within %v: %s", what, limit, last)
 		}

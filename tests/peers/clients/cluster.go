@@ -4,7 +4,14 @@ package main
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -14,7 +21,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -23,6 +32,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/keyutil"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 )
@@ -35,39 +46,68 @@ const (
 	patience       = 60 * time.Second
 )
 
-func clusterChecks() []check {
+func clusterChecks() []check { return checksOfCluster("cluster/") }
+
+// The same, and what only has a meaning with users that may not do everything.
+func strictChecks() []check {
+	return append(checksOfCluster("strict/"),
+		check{name: "strict/certificate-is-signed", run: certificateSigned})
+}
+
+func checksOfCluster(prefix string) []check {
 	checks := []check{
-		{name: "cluster/cronjob-begins", run: cronJobBegins},
-		{name: "cluster/namespace-gets-account-and-ca", run: namespaceGetsObjects},
-		{name: "cluster/deployment-with-claims", run: deploymentWithClaims},
-		{name: "cluster/devices-run-out", run: devicesRunOut},
-		{name: "cluster/shared-claim", run: sharedClaim},
-		{name: "cluster/job-gives-devices-back", run: jobGivesBack},
-		{name: "cluster/statefulset", run: statefulSet},
-		{name: "cluster/daemonset", run: daemonSet},
-		{name: "cluster/service-gets-endpoints", run: serviceGetsEndpoints},
-		{name: "cluster/quota-and-budget-status", run: quotaAndBudget},
-		{name: "cluster/foreground-deletion", run: foregroundDeletion},
-		{name: "cluster/orphans", run: orphans},
-		{name: "cluster/taint-evicts", run: taintEvicts},
-		{name: "cluster/namespace-deletion", run: namespaceDeletion},
-		{name: "cluster/server-killed", run: serverKilled},
-		{name: "cluster/cronjob", run: cronJobRuns},
+		{name: "cronjob-begins", run: cronJobBegins},
+		{name: "namespace-gets-account-and-ca", run: namespaceGetsObjects},
+		{name: "deployment-with-claims", run: deploymentWithClaims},
+		{name: "devices-run-out", run: devicesRunOut},
+		{name: "shared-claim", run: sharedClaim},
+		{name: "job-gives-devices-back", run: jobGivesBack},
+		{name: "statefulset", run: statefulSet},
+		{name: "daemonset", run: daemonSet},
+		{name: "service-gets-endpoints", run: serviceGetsEndpoints},
+		{name: "quota-and-budget-status", run: quotaAndBudget},
+		{name: "foreground-deletion", run: foregroundDeletion},
+		{name: "orphans", run: orphans},
+		{name: "taint-evicts", run: taintEvicts},
+		{name: "namespace-deletion", run: namespaceDeletion},
+		{name: "server-killed", run: serverKilled},
+		{name: "cronjob", run: cronJobRuns},
 	}
 	for i := range checks {
-		checks[i].limit = 3 * time.Minute
+		checks[i].name, checks[i].limit = prefix+checks[i].name, 3*time.Minute
 	}
 	return checks
 }
 
+// clusterBegin runs controller manager and scheduler as administrators.
 func clusterBegin(e *env) error {
-	e.config.ContentType, e.config.AcceptContentTypes = protobuf, protobuf
-	key := filepath.Join(e.dir, "sa.key")
-	if out, err := exec.Command("openssl", "genrsa", "-out", key, "2048").CombinedOutput(); err != nil {
-		return fmt.Errorf("openssl: %v: %s", err, out)
-	}
-	ca, err := e.authority()
+	return e.runControlPlane(e.kubeconfig(), e.kubeconfig(), false, true)
+}
+
+// strictBegin runs them as clusters do: each as itself, controllers as service accounts,
+// and with leader election.
+func strictBegin(e *env) error {
+	manager, scheduler, err := e.strictIdentities()
 	if err != nil {
+		return err
+	}
+	return e.runControlPlane(manager, scheduler, true, true)
+}
+
+func (e *env) strictIdentities() (manager, scheduler string, err error) {
+	if err = e.loadAuthority(); err != nil {
+		return
+	}
+	if manager, err = e.identity("manager", "system:kube-controller-manager"); err != nil {
+		return
+	}
+	scheduler, err = e.identity("scheduler", "system:kube-scheduler")
+	return
+}
+
+func (e *env) runControlPlane(manager, scheduler string, strict, hollow bool) error {
+	e.config.ContentType, e.config.AcceptContentTypes = protobuf, protobuf
+	if err := e.loadAuthority(); err != nil {
 		return err
 	}
 	ports := make([]string, 2)
@@ -78,21 +118,47 @@ func clusterBegin(e *env) error {
 		}
 		ports[i] = port
 	}
-	as := func(kubeconfig string) []string {
-		return []string{"--kubeconfig", kubeconfig, "--authentication-kubeconfig", kubeconfig,
-			"--authorization-kubeconfig", kubeconfig, "--leader-elect=false",
-			"--kube-api-qps", "1000", "--kube-api-burst", "1000"}
-	}
-	_, err = e.runProgram("kube-controller-manager", append(as(e.kubeconfig()),
-		"--service-account-private-key-file", key, "--root-ca-file", ca,
-		"--controllers", "*,-nodelifecycle", "--secure-port", ports[0])...)
+	key, err := e.signingKey()
 	if err != nil {
 		return err
 	}
-	if _, err = e.runProgram("kube-scheduler", append(as(e.kubeconfig()), "--secure-port", ports[1])...); err != nil {
+	as := func(kubeconfig, port string) []string {
+		return []string{"--kubeconfig", kubeconfig, "--authentication-kubeconfig", kubeconfig,
+			"--authorization-kubeconfig", kubeconfig, "--secure-port", port,
+			fmt.Sprintf("--leader-elect=%v", strict), "--kube-api-qps", "1000", "--kube-api-burst", "1000"}
+	}
+	// The node life cycle controller would miss the heartbeats of nodes without kubelet.
+	controllers := "*"
+	if hollow {
+		controllers += ",-nodelifecycle"
+	}
+	args := append(as(manager, ports[0]), "--controllers", controllers, "--root-ca-file", e.authority(),
+		"--service-account-private-key-file", key, fmt.Sprintf("--use-service-account-credentials=%v", strict))
+	if strict {
+		args = append(args, "--cluster-signing-cert-file", e.data("ca.crt"), "--cluster-signing-key-file", e.data("ca.key"))
+	}
+	if _, err = e.runProgram("kube-controller-manager", args...); err != nil {
 		return err
 	}
-	return e.populate()
+	if _, err = e.runProgram("kube-scheduler", as(scheduler, ports[1])...); err != nil {
+		return err
+	}
+	if hollow {
+		return e.populate()
+	}
+	return nil
+}
+
+// signingKey is the server's, for tokens of service accounts, or a new one.
+func (e *env) signingKey() (string, error) {
+	if _, err := os.Stat(e.data("sa.key")); err == nil {
+		return e.data("sa.key"), nil
+	}
+	key := filepath.Join(e.dir, "sa.key")
+	if out, err := exec.Command("openssl", "genrsa", "-out", key, "2048").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("openssl: %v: %s", err, out)
+	}
+	return key, nil
 }
 
 // populate makes nodes, devices and their class.
@@ -122,7 +188,7 @@ var tolerated = []*regexp.Regexp{
 	regexp.MustCompile(`the object has been modified; please apply your changes to the latest version`),
 	regexp.MustCompile(`Precondition failed: UID`),
 	// Pods and claims go while controllers look at them.
-	regexp.MustCompile(`\b(pods|resourceclaims\.resource\.k8s\.io) \\?"[^"]+" not found`),
+	regexp.MustCompile(`\b(pods|poddisruptionbudgets.policy|resourceclaims\.resource\.k8s\.io) \\?"[^"]+" not found`),
 	regexp.MustCompile(`because it is being terminated`),
 }
 
@@ -130,9 +196,11 @@ var tolerated = []*regexp.Regexp{
 var toleratedDown = regexp.MustCompile(`connection refused|connection reset|EOF|http2: (client connection|server sent GOAWAY)|connection lost|watch of .* ended|Failed to watch|broken pipe`)
 
 func clusterEnd(e *env) (o outcome) {
-	e.hollow.stop()
+	if e.hollow != nil {
+		e.hollow.stop()
+	}
 	for _, p := range e.programs {
-		name := "cluster/" + p.name + "-has-no-complaint"
+		name := filepath.Base(e.dir) + "/" + p.name + "-has-no-complaint"
 		if e.pattern != "" && !strings.HasPrefix(name, e.pattern) {
 			continue
 		}
@@ -640,4 +708,37 @@ func cronJobRuns(t *T) {
 		t.OK(err, "list")
 		return len(jobs.Items) == 0, fmt.Sprint(len(jobs.Items))
 	})
+}
+
+// A user's request, approved, becomes a certificate that the server knows him by.
+func certificateSigned(t *T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	t.OK(err, "key")
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
+		Subject: pkix.Name{CommonName: "jane", Organization: []string{"people"}}}, key)
+	t.OK(err, "request")
+	requests := t.client().CertificatesV1().CertificateSigningRequests()
+	r, err := requests.Create(t, &certificatesv1.CertificateSigningRequest{ObjectMeta: meta("jane"),
+		Spec: certificatesv1.CertificateSigningRequestSpec{
+			Request:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}),
+			SignerName: certificatesv1.KubeAPIServerClientSignerName,
+			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth}}}, metav1.CreateOptions{})
+	t.OK(err, "create")
+	r.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{{Type: certificatesv1.CertificateApproved,
+		Status: corev1.ConditionTrue, Reason: "Checked"}}
+	_, err = requests.UpdateApproval(t, "jane", r, metav1.UpdateOptions{})
+	t.OK(err, "approve")
+	t.Wait(patience, "the certificate", func() (bool, string) {
+		r, err = requests.Get(t, "jane", metav1.GetOptions{})
+		t.OK(err, "get")
+		return len(r.Status.Certificate) > 0, fmt.Sprint(r.Status)
+	})
+	secret, err := keyutil.MarshalPrivateKeyToPEM(key)
+	t.OK(err, "key")
+	config := rest.AnonymousClientConfig(t.Env.config)
+	config.CertData, config.KeyData = r.Status.Certificate, secret
+	review, err := kubernetes.NewForConfigOrDie(config).AuthenticationV1().SelfSubjectReviews().Create(t,
+		&authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	t.OK(err, "who am I")
+	t.Must(review.Status.UserInfo.Username == "jane" && slices.Contains(review.Status.UserInfo.Groups, "people"), "I am %v", review.Status.UserInfo)
 }

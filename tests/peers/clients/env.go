@@ -73,12 +73,13 @@ func (e *env) kubeconfig() string {
 }
 
 // authority is a file of the certificates that clients trust.
-func (e *env) authority() (string, error) {
+func (e *env) authority() string { return filepath.Join(e.dir, "authority.crt") }
+
+func (e *env) loadAuthority() error {
 	if err := rest.LoadTLSFiles(e.config); err != nil {
-		return "", err
+		return err
 	}
-	name := filepath.Join(e.dir, "authority.crt")
-	return name, os.WriteFile(name, e.config.CAData, 0o600)
+	return os.WriteFile(e.authority(), e.config.CAData, 0o600)
 }
 
 // start returns when the server has said that it is ready. A later start takes the port

@@ -16,24 +16,30 @@ import (
 	"k8s.io/klog/v2"
 )
 
+var allKinds = []string{"--runtime-config", "api/all=true"}
+
+// Suites of checks, in the order in which they run.
 var suites = []suite{
-	{name: "crud", checks: crudChecks},
+	{name: "crud", checks: crudChecks, flags: allKinds},
 	{name: "informers", checks: informerChecks},
 	{name: "apply", checks: applyChecks},
 	{name: "events", checks: eventChecks},
-	{name: "discovery", checks: discoveryChecks},
+	{name: "discovery", checks: discoveryChecks, flags: allKinds},
 	{name: "cluster", checks: clusterChecks, begin: clusterBegin, end: clusterEnd},
+	{name: "strict", checks: strictChecks, begin: strictBegin, end: clusterEnd,
+		flags: []string{"--enable-admission-plugins", "NodeRestriction"}},
 }
 
 type options struct {
-	dray, bin, external, pattern string
-	keep                         bool
+	dray, bin, tools, external, pattern string
+	keep                                bool
 }
 
 func main() {
 	var opts options
 	flag.StringVar(&opts.dray, "dray", "build/dray", "the program")
 	flag.StringVar(&opts.bin, "bin", "", "folder of Kubernetes' own programs")
+	flag.StringVar(&opts.tools, "tools", "", "folder of the script that starts a node")
 	flag.StringVar(&opts.pattern, "run", "", "only checks whose names begin so or match")
 	flag.StringVar(&opts.external, "kubeconfig", "", "ask this server instead of starting one")
 	flag.BoolVar(&opts.keep, "keep", false, "leave the folder of servers and logs behind")
