@@ -732,7 +732,9 @@ int main(void)
     }
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_urls);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_sqlite_dir);
-    if (nkinds == 2)
-        tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_no_etcd);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (size_t i = 0; nkinds == 2 && i < UNIT_COUNT(TESTS); i++, n++) {
+        snprintf(names[n], sizeof names[n], "etcd %s", TESTS[i].name);
+        tests[n] = (struct CMUnitTest){.name = names[n], .test_func = test_no_etcd};
+    }
+    return _cmocka_run_group_tests("store", tests, n, NULL, NULL);
 }
