@@ -4,6 +4,14 @@
 #include "server/auth.h"
 #include "server/node_authorizer.h"
 
+/* Who does not say yes may say why, with his name before it. */
+static struct str refusals(struct str node, struct str roles, struct arena *a)
+{
+    return arena_printf(a, "%s%.*s%s%s%.*s", node.n ? "node: " : "", STR_ARG(node),
+                        node.n && roles.n ? "\n" : "", roles.n ? "rbac: " : "",
+                        STR_ARG(roles));
+}
+
 bool authorize(struct server *s, const struct user *u, const struct attributes *want,
                struct arena *a, struct str *why)
 {
@@ -12,9 +20,7 @@ bool authorize(struct server *s, const struct user *u, const struct attributes *
     if (u->admin || node_authorize(s, u, want, a, &node))
         return true;
     bool ok = rbac_allows(s->auth->rbac, u, want, a, &roles);
-    *why = ok || node.n == 0 ? roles
-           : roles.n ? arena_printf(a, "%.*s\n%.*s", STR_ARG(node), STR_ARG(roles))
-                     : node;
+    *why = ok ? roles : refusals(node, roles, a);
     return ok;
 }
 
