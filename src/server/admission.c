@@ -68,7 +68,7 @@ static bool read_names(const char *list, const char *flag, uint64_t *bits, struc
     struct str s = str_from(list ? list : "");
     for (size_t at = 0; at < s.n;) {
         size_t end = str_find_byte(s, ',', at);
-        struct str name = str_sub(s, at, end == SIZE_MAX ? SIZE_MAX : end - at);
+        struct str name = str_sub(s, at, end);
         unsigned i = find(name);
         if (i == NPLUGINS)
             return err_set(e, ERR_INVALID, "--%s: there is no admission plugin \"%.*s\"",

@@ -1,90 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pod refers to that only the API knows: a mirror pod must not. */
 #include "server/admit.h"
+#include "server/pod_refs.h"
 
-/* ---- secrets and config maps by name ---- */
+/* ---- by name ---- */
 
-static bool is_named(const struct doc *d, const char *key)
+static void note(void *ctx, enum ref_kind kind, struct str name)
 {
-    return doc_get_text(d, key).n > 0;
+    (void)name;
+    *(unsigned *)ctx |= 1U << kind;
 }
 
-/* Containers of every list that take something from objects of a kind. */
-static bool container_refers(const struct doc *c, const char *from, const char *key)
+/* A bit for each kind of object that it names. */
+static unsigned kinds_named(const struct doc *pod)
 {
-    const struct doc *env = doc_get(c, "env"), *all = doc_get(c, "envFrom");
-    for (uint32_t i = 0; all && all->type == DOC_LIST && i < all->n; i++)
-        if (is_named(doc_get(&all->items[i], from), "name"))
-            return true;
-    for (uint32_t i = 0; env && env->type == DOC_LIST && i < env->n; i++)
-        if (is_named(doc_get(doc_get(&env->items[i], "valueFrom"), key), "name"))
-            return true;
-    return false;
-}
-
-static bool containers_refer(const struct doc *spec, const char *from, const char *key)
-{
-    static const char *const LISTS[] = {"initContainers", "containers",
-                                        "ephemeralContainers"};
-    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
-        const struct doc *all = doc_get(spec, LISTS[i]);
-        for (uint32_t k = 0; all && all->type == DOC_LIST && k < all->n; k++)
-            if (container_refers(&all->items[k], from, key))
-                return true;
-    }
-    return false;
-}
-
-static bool volume_has_secret(const struct doc *volume)
-{
-    static const struct {
-        const char *path, *key;
-    } PLACES[] = {
-        {"azureFile", "secretName"},     {"cephfs.secretRef", "name"},
-        {"cinder.secretRef", "name"},    {"flexVolume.secretRef", "name"},
-        {"rbd.secretRef", "name"},       {"secret", "secretName"},
-        {"scaleIO.secretRef", "name"},   {"iscsi.secretRef", "name"},
-        {"storageos.secretRef", "name"}, {"csi.nodePublishSecretRef", "name"},
-    };
-    const struct doc *sources = doc_path(volume, "projected.sources");
-    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++)
-        if (is_named(doc_path(volume, PLACES[i].path), PLACES[i].key))
-            return true;
-    for (uint32_t i = 0; sources && sources->type == DOC_LIST && i < sources->n; i++)
-        if (is_named(doc_get(&sources->items[i], "secret"), "name"))
-            return true;
-    return false;
-}
-
-static bool volume_has_map(const struct doc *volume)
-{
-    const struct doc *sources = doc_path(volume, "projected.sources");
-    if (is_named(doc_get(volume, "configMap"), "name"))
-        return true;
-    for (uint32_t i = 0; sources && sources->type == DOC_LIST && i < sources->n; i++)
-        if (is_named(doc_get(&sources->items[i], "configMap"), "name"))
-            return true;
-    return false;
-}
-
-static bool any_volume(const struct doc *spec, bool (*test)(const struct doc *volume))
-{
-    const struct doc *all = doc_get(spec, "volumes");
-    for (uint32_t i = 0; all && all->type == DOC_LIST && i < all->n; i++)
-        if (test(&all->items[i]))
-            return true;
-    return false;
+    unsigned kinds = 0;
+    pod_refs_all(pod, note, &kinds);
+    return kinds;
 }
 
 bool pod_has_secrets(const struct doc *pod)
 {
-    const struct doc *spec = doc_get(pod, "spec"),
-                     *pull = doc_get(spec, "imagePullSecrets");
-    for (uint32_t i = 0; pull && pull->type == DOC_LIST && i < pull->n; i++)
-        if (is_named(&pull->items[i], "name"))
-            return true;
-    return containers_refer(spec, "secretRef", "secretKeyRef") ||
-           any_volume(spec, volume_has_secret);
+    return kinds_named(pod) >> REF_SECRET & 1;
 }
 
 /* ---- volumes by their kind ---- */
@@ -132,12 +69,12 @@ static const char *volume_reference(const struct doc *volume)
 const char *pod_reference(const struct doc *pod)
 {
     const struct doc *spec = doc_get(pod, "spec"), *volumes = doc_get(spec, "volumes");
-    if (is_named(spec, "serviceAccountName"))
+    unsigned kinds = kinds_named(pod);
+    if (kinds >> REF_ACCOUNT & 1)
         return "serviceaccounts";
-    if (pod_has_secrets(pod))
+    if (kinds >> REF_SECRET & 1)
         return "secrets";
-    if (containers_refer(spec, "configMapRef", "configMapKeyRef") ||
-        any_volume(spec, volume_has_map))
+    if (kinds >> REF_CONFIGMAP & 1)
         return "configmaps";
     if (admit_count(spec, "resourceClaims"))
         return "resourceclaims";

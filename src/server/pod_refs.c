@@ -139,19 +139,22 @@ static void find_claims(const struct finding *f, const struct doc *pod)
           text_at(pod, "status.extendedResourceClaimStatus.resourceClaimName"));
 }
 
-void pod_refs_each(const struct doc *pod, ref_each *each, void *ctx)
+void pod_refs_all(const struct doc *pod, ref_each *each, void *ctx)
 {
     static const struct volume_ref PULL[] = {{"name", REF_SECRET}};
     struct finding f = {each, ctx};
-    const struct doc *notes = doc_path(pod, "metadata.annotations");
-    /* What a node makes up itself must not widen what it sees. */
-    if (doc_get(notes, "kubernetes.io/config.mirror"))
-        return;
     found(&f, REF_ACCOUNT, text_at(pod, "spec.serviceAccountName"));
     FIND_IN_LIST(&f, pod, "spec.imagePullSecrets", PULL);
     find_in_containers(&f, pod);
     find_in_volumes(&f, pod);
     find_claims(&f, pod);
+}
+
+void pod_refs_each(const struct doc *pod, ref_each *each, void *ctx)
+{
+    /* What a node makes up itself must not widen what it sees. */
+    if (!doc_get(doc_path(pod, "metadata.annotations"), "kubernetes.io/config.mirror"))
+        pod_refs_all(pod, each, ctx);
 }
 
 /* ---- what a volume refers to ---- */

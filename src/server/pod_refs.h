@@ -13,8 +13,9 @@
 /* All but REF_CLAIM are in the core group. */
 enum ref_kind { REF_SECRET, REF_CONFIGMAP, REF_ACCOUNT, REF_VOLUME_CLAIM, REF_CLAIM };
 
-/* Pure: each reference of a pod that its node may follow; none of a mirror pod. */
+/* Pure: each reference of a pod; that its node may follow: none of a mirror pod. */
 typedef void ref_each(void *ctx, enum ref_kind kind, struct str name);
+void pod_refs_all(const struct doc *pod, ref_each *each, void *ctx);
 void pod_refs_each(const struct doc *pod, ref_each *each, void *ctx);
 /* Secrets of a PersistentVolume that a kubelet reads. */
 typedef void secret_each(void *ctx, struct str namespace, struct str name);
