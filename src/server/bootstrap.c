@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/bootstrap.h"
 
+#include "api/apply.h"
 #include "api/canonical.h"
 #include "api/defaults.h"
 #include "api/prepare.h"
@@ -236,6 +237,11 @@ static void complete(struct making *m, const struct resource *res, struct doc *d
 {
     api_default(res->kind, d, m->now, &m->a);
     api_canonical(res->kind->type, d, &m->a);
+    struct apply_write w = {
+        .kind = res->kind, .now = m->now, .manager = STR("kube-apiserver")};
+    struct doc entries = apply_update(&w, NULL, d, &m->a);
+    if (entries.n)
+        doc_set(&m->a, object_meta(d), "managedFields", entries);
     struct api_prepare p = {.a = &m->a, .now = m->now};
     api_prepare_create(&p, res->kind, d);
 }
@@ -260,6 +266,20 @@ void bootstrap_object(struct making *m, struct doc *d)
         submit(m, key, &live, o->revision);
 }
 
+static void make_namespaces(struct making *m)
+{
+    static const char *const NAMES[] = {"default", "kube-system", "kube-public",
+                                        "kube-node-lease"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        struct doc d = doc_make_map(), meta = doc_make_map();
+        doc_set(&m->a, &meta, "name", doc_make_string(&m->a, str_from(NAMES[i])));
+        doc_set(&m->a, &d, "kind", doc_make_string(&m->a, STR("Namespace")));
+        doc_set(&m->a, &d, "apiVersion", doc_make_string(&m->a, STR("v1")));
+        doc_set(&m->a, &d, "metadata", meta);
+        bootstrap_object(m, &d);
+    }
+}
+
 static void make_rows(struct making *m)
 {
     for (uint32_t i = 0; i < bootstrap_nrows; i++) {
@@ -279,6 +299,7 @@ bool bootstrap_make(struct server *s, struct str now, struct str address, uint16
                                   .today = str_sub(now, 0, 10),
                                   .address = address,
                                   .port = port};
+    make_namespaces(&m);
     make_rows(&m);
     bootstrap_self_make(&self, &m.a, &m);
     while (m.left)

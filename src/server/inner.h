@@ -290,7 +290,4 @@ struct str request_prefix(const struct request *r);
 /* 0: none given. */
 bool request_revision(struct request *r, uint64_t *out);
 
-/* The namespaces that are always there; waits until they are. */
-bool namespaces_make(struct server *s, struct str now, struct err *e);
-
 #endif

@@ -408,7 +408,7 @@ static struct str reachable(struct arena *a, const char *host)
 static bool make_objects(struct server *s, struct str address, struct err *e)
 {
     struct str now = now_text(&s->arena);
-    return namespaces_make(s, now, e) && apiservices_make(s, now, e) &&
+    return apiservices_make(s, now, e) &&
            bootstrap_make(s, now, address, net_server_port(s->http), e);
 }
 
