@@ -108,12 +108,25 @@ static void read_field(struct slice_reader *s, const struct attr_field *f,
     f->read(s, d, v);
 }
 
+/* The row of a value's only member, which all values have that make sense; NULL. */
+static const struct attr_field *only_field(const struct doc *d)
+{
+    if (d->n == 1)
+        for (int i = 0; i < NATTR_FIELDS; i++)
+            if (str_eq(doc_key(d->members), attr_fields[i].name))
+                return &attr_fields[i];
+    return NULL;
+}
+
 static struct device_attr_value read_attr(struct slice_reader *s, const struct doc *d)
 {
     struct device_attr_value v = {0};
     if (d->type != DOC_MAP)
         return v;
-    for (int i = 0; i < NATTR_FIELDS && v.kind == DEVICE_ATTR_NONE; i++) {
+    const struct attr_field *only = only_field(d);
+    if (only)
+        read_field(s, only, &d->members->value, &v);
+    for (int i = 0; !only && i < NATTR_FIELDS && v.kind == DEVICE_ATTR_NONE; i++) {
         const struct doc *m = doc_get_str(d, attr_fields[i].name);
         if (m)
             read_field(s, &attr_fields[i], m, &v);
@@ -221,12 +234,9 @@ static void read_binding(struct view_reader *r, const struct doc *d,
     out->binding_failure_conditions = view_strs(r, d, "bindingFailureConditions");
 }
 
-static void read_device(struct slice_reader *s, const struct doc *d,
-                        struct view_device *out)
+/* What most devices have nothing of. */
+static void read_more(struct view_reader *r, const struct doc *d, struct view_device *out)
 {
-    struct view_reader *r = &s->r;
-    out->name = view_text(r, d, "name");
-    read_facts(s, d, &out->facts);
     out->consumes =
         read_consumes(r, view_list(r, d, "consumesCounters"), &out->nconsumes);
     out->node_name = view_text(r, d, "nodeName");
@@ -240,6 +250,26 @@ static void read_device(struct slice_reader *s, const struct doc *d,
         *copy = doc_dup(r->a, allocatable);
         out->node_allocatable = copy;
     }
+}
+
+static bool has_more(const struct doc *d)
+{
+    for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++) {
+        struct str key = doc_key(&d->members[i]);
+        if (!str_is(key, "name") && !str_is(key, "attributes") &&
+            !str_is(key, "capacity"))
+            return true;
+    }
+    return false;
+}
+
+static void read_device(struct slice_reader *s, const struct doc *d,
+                        struct view_device *out)
+{
+    out->name = view_text(&s->r, d, "name");
+    read_facts(s, d, &out->facts);
+    if (has_more(d))
+        read_more(&s->r, d, out);
 }
 
 static void read_counter_sets(struct view_reader *r, const struct doc *list,

@@ -95,8 +95,9 @@ struct cel_value cel_eval(const struct cel_program *p, const void *const *activa
 /*
  * A program in parts: the operands of its && || !. What a part says that loads one slot
  * and looks at nothing else depends on that value alone. Whoever evaluates a program for
- * many inputs keeps a cell for each such part and value: a part whose cell is known is
- * not evaluated again, and outcome and cost are the same.
+ * many inputs, and knows equal values by equal numbers, gives such a part a cell for each
+ * number: where the cell is known nothing is evaluated, and outcome and cost are the
+ * same.
  */
 enum { CEL_CELL_COST_MAX = (1 << 30) - 1 };
 struct cel_cell { /* zero: nothing is known */
@@ -105,7 +106,10 @@ struct cel_cell { /* zero: nothing is known */
 struct cel_part {
     uint32_t var;
     int slot;
-    bool single; /* else it looks at more than this slot: it takes no cell */
+    bool single; /* else it looks at more than this slot, and has no cells */
+    /* The caller's: of an input it is cells[codes[at] & mask], if that is below n. */
+    uint32_t n, at, mask;
+    struct cel_cell *cells;
 };
 struct cel_node;
 struct cel_parts {
@@ -113,12 +117,14 @@ struct cel_parts {
     const struct cel_node *root;
     struct cel_part *v;
     uint32_t n;
+    const uint32_t *codes; /* of the input at hand */
+    bool missed; /* set by an evaluation when a part had too few cells; left so */
 };
 /* In the arena; the program must stay. */
 void cel_parts_make(struct cel_parts *out, const struct cel_program *p, struct arena *a);
-/* As cel_eval. cells[i] is of part i for its value in the activations; NULL: none. */
-struct cel_value cel_parts_eval(const struct cel_parts *p, const void *const *activations,
-                                struct cel_cell *const *cells, struct cel_run *run);
+/* As cel_eval. */
+struct cel_value cel_parts_eval(struct cel_parts *p, const void *const *activations,
+                                struct cel_run *run);
 
 /* The slots the program loads of each variable, so that a caller can group equal inputs.
  * *whole is set if the variable is also used in other ways. */

@@ -39,12 +39,12 @@ execute(const struct cel_program *p, const struct cel_node *root, struct cel_fra
 static inline struct cel_value eval(const struct cel_program *p,
                                     const struct cel_node *root,
                                     const void *const *activations,
-                                    struct cel_cell *const *cells, struct cel_run *run)
+                                    struct cel_parts *parts, struct cel_run *run)
 {
     struct cel_frame f = {
         .run = run,
         .activations = activations,
-        .cells = cells,
+        .parts = parts,
         .limit = run->cost_limit ? run->cost_limit : UINT64_MAX,
         .memory_end =
             run->arena.size + (run->memory_limit ? run->memory_limit : MEMORY_LIMIT),
@@ -64,10 +64,10 @@ struct cel_value cel_eval(const struct cel_program *p, const void *const *activa
     return eval(p, p->root, activations, NULL, run);
 }
 
-struct cel_value cel_parts_eval(const struct cel_parts *p, const void *const *activations,
-                                struct cel_cell *const *cells, struct cel_run *run)
+struct cel_value cel_parts_eval(struct cel_parts *p, const void *const *activations,
+                                struct cel_run *run)
 {
-    return eval(p->program, p->root, activations, cells, run);
+    return eval(p->program, p->root, activations, p, run);
 }
 
 struct cel_value cel_over_budget(struct cel_frame *f)

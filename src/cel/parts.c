@@ -96,19 +96,65 @@ static void look(struct look *l, const struct cel_node *n)
 
 /* ---- A program in parts ---- */
 
-static struct cel_value code_part(const struct cel_node *n, struct cel_frame *f)
+/* The cell for the input at hand, or NULL. */
+static inline struct cel_cell *cell_of(const struct cel_node *n, struct cel_frame *f)
 {
-    struct cel_cell *cell = f->cells[n->part.number];
-    if (cell && cell->known && f->cost + cell->cost <= f->limit) {
-        f->cost += cell->cost;
-        return cel_bool(cell->value);
-    }
+    const struct cel_part *p = &f->parts->v[n->part.number];
+    uint32_t code = f->parts->codes[p->at] & p->mask;
+    return __builtin_expect(code < p->n, 1) ? &p->cells[code] : NULL;
+}
+
+static inline bool is_known(const struct cel_cell *cell, const struct cel_frame *f)
+{
+    return cell && cell->known && f->cost + cell->cost <= f->limit;
+}
+
+/* Evaluates it; a result that depends on nothing else is remembered. */
+static __attribute__((noinline)) struct cel_value
+find_out(const struct cel_node *n, struct cel_frame *f, struct cel_cell *cell)
+{
     uint64_t cost = f->cost, work = f->run->work;
     struct cel_value v = cel_exec(n->part.body, f);
     cost = f->cost - cost;
-    if (cell && v.kind == CEL_BOOL && work == f->run->work && cost <= CEL_CELL_COST_MAX)
+    if (!cell)
+        f->parts->missed |= f->parts->v[n->part.number].single;
+    else if (v.kind == CEL_BOOL && work == f->run->work && cost <= CEL_CELL_COST_MAX)
         *cell = (struct cel_cell){.known = true, .value = v.b, .cost = (uint32_t)cost};
     return v;
+}
+
+static struct cel_value code_part(const struct cel_node *n, struct cel_frame *f)
+{
+    struct cel_cell *cell = cell_of(n, f);
+    if (!is_known(cell, f))
+        return find_out(n, f, cell);
+    f->cost += cell->cost;
+    return cel_bool(cell->value);
+}
+
+/* && of parts: as long as their cells are known there is nothing to call. */
+static struct cel_value code_and_parts(const struct cel_node *n, struct cel_frame *f)
+{
+    const uint64_t cost = f->cost, work = f->run->work;
+    for (uint32_t i = 0; i < n->many.n; i++) {
+        const struct cel_node *item = n->many.items[i];
+        struct cel_cell *cell = cell_of(item, f);
+        if (!is_known(cell, f)) {
+            struct cel_value v = find_out(item, f, cell);
+            if (v.kind != CEL_BOOL) { /* once more: an error may still not count */
+                f->cost = cost;
+                f->run->work = work;
+                return cel_code_and(n, f);
+            }
+            if (!v.b)
+                return v;
+            continue;
+        }
+        f->cost += cell->cost;
+        if (!cell->value)
+            return cel_bool(false);
+    }
+    return cel_bool(true);
 }
 
 struct making {
@@ -149,8 +195,16 @@ static const struct cel_node *part(struct making *m, const struct cel_node *n)
     c->op = CEL_OP_PART;
     c->part.body = n;
     c->part.number = m->out->n;
-    add_part(m, (struct cel_part){l.var, l.slot, !l.other});
+    add_part(m, (struct cel_part){.var = l.var, .slot = l.slot, .single = !l.other});
     return c;
+}
+
+static bool all_parts(const struct cel_node *n)
+{
+    for (uint32_t i = 0; i < n->many.n; i++)
+        if (n->many.items[i]->op != CEL_OP_PART)
+            return false;
+    return true;
 }
 
 /* The nodes of logic anew, with parts where their operands were. */
@@ -164,6 +218,8 @@ static const struct cel_node *divide(struct making *m, const struct cel_node *n)
         c->many.items = arena_alloc(m->a, n->many.n * sizeof *c->many.items);
         for (uint32_t i = 0; i < n->many.n; i++)
             c->many.items[i] = divide(m, n->many.items[i]);
+        if (n->op == CEL_OP_AND && all_parts(c))
+            c->code = code_and_parts;
         return c;
     case CEL_OP_NOT:
         c = copy(m, n);

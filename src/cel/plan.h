@@ -31,7 +31,7 @@ struct cel_frame {
     uint64_t cost, limit;
     size_t memory_end;             /* the arena may not grow beyond */
     uint32_t ticks;                /* iterations since the last poll for cancellation */
-    struct cel_cell *const *cells; /* of cel_parts_eval */
+    struct cel_parts *parts; /* of cel_parts_eval */
 };
 
 typedef struct cel_value cel_code(const struct cel_node *n, struct cel_frame *f);

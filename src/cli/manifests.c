@@ -23,10 +23,11 @@ struct reading {
     struct cluster *c;
     const struct manifests_opts *opts;
     struct diags *diags;
-    struct arena scratch;   /* of one object */
-    unsigned errors, notes; /* of one file */
-    char *mapped;           /* text of a file, NULL: none */
-    size_t dropped;         /* of that text, from its start */
+    struct arena scratch;              /* of one object */
+    unsigned errors, notes;            /* of one file */
+    const struct api_kind *kind, *hub; /* of the last object */
+    char *mapped;                      /* text of a file, NULL: none */
+    size_t dropped;                    /* of that text, from its start */
 };
 
 /* ---- reporting ---- */
@@ -174,7 +175,7 @@ static bool is_valid(struct reading *r, const struct doc_source *src,
                                            .admin_namespace = true,
                                            .requested_version = kind->version};
     struct api_errors errors = {0};
-    api_validate(api_kind_hub(kind), object, &opts, &r->scratch, &errors);
+    api_validate(r->hub, object, &opts, &r->scratch, &errors);
     bool ok = errors.list.n == 0;
     report_errors(r, src, object, &errors);
     api_errors_release(&errors);
@@ -218,9 +219,10 @@ static void doubt_object(struct reading *r, const struct doc_source *src,
 
 /* Slices are most of a large cluster; what a server has stored in the shape that views
  * read is known to be right. */
-static bool is_known(const struct api_kind *kind, const struct doc *object)
+static bool is_known(const struct reading *r, const struct api_kind *kind,
+                     const struct doc *object)
 {
-    return strcmp(kind->name, "ResourceSlice") == 0 && kind == api_kind_hub(kind) &&
+    return strcmp(kind->name, "ResourceSlice") == 0 && kind == r->hub &&
            is_stored(object);
 }
 
@@ -245,7 +247,7 @@ static void add(struct reading *r, const struct doc_source *src,
 {
     struct err e = ERR_INIT;
     if (!cluster_add(r->c, str_from(kind->name), object, &e) &&
-        (!is_known(kind, object) || has_shape(r, src, kind, object)))
+        (!is_known(r, kind, object) || has_shape(r, src, kind, object)))
         say(r, DIAG_ERROR, src, object, UINT32_MAX,
             &(struct diag){.text = str_from(err_text(&e))});
     err_release(&e);
@@ -271,10 +273,10 @@ static bool is_same_claim(struct reading *r, const struct api_kind *kind,
 static void take(struct reading *r, const struct doc_source *src,
                  const struct api_kind *kind, const struct doc *object)
 {
-    const struct api_kind *hub = api_kind_hub(kind);
+    const struct api_kind *hub = r->hub;
     bool slice = strcmp(kind->name, "ResourceSlice") == 0;
     bool stored = is_stored(object);
-    if (is_known(kind, object)) {
+    if (is_known(r, kind, object)) {
         if (is_first(r, src, kind, object))
             add(r, src, kind, object);
         return;
@@ -340,6 +342,18 @@ static void tell_unknown(struct reading *r, const struct doc_source *src,
     say(r, DIAG_NOTE, src, object, object->pos, &d);
 }
 
+/* Mostly that of the object before. */
+static const struct api_kind *kind_of(struct reading *r, struct str version,
+                                      struct str name)
+{
+    const struct api_kind *k = r->kind;
+    if (k && str_is(name, k->name) && api_version_is(k, version))
+        return k;
+    r->kind = api_kind_find(version, name);
+    r->hub = r->kind ? api_kind_hub(r->kind) : NULL;
+    return r->kind;
+}
+
 static bool each_object(void *ctx, const struct doc_source *src, const struct doc *object,
                         struct err *e)
 {
@@ -355,13 +369,13 @@ static bool each_object(void *ctx, const struct doc_source *src, const struct do
                                    "and kind")});
         return true;
     }
-    const struct api_kind *kind = api_kind_find(version, name);
+    const struct api_kind *kind = kind_of(r, version, name);
     if (!kind || !kind->type) {
         tell_unknown(r, src, object);
         return true;
     }
     if (cluster_wants(str_from(kind->group), name) &&
-        (is_known(kind, object) || has_shape(r, src, kind, object)))
+        (is_known(r, kind, object) || has_shape(r, src, kind, object)))
         take(r, src, kind, object);
     return true;
 }

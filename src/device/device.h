@@ -258,9 +258,7 @@ struct device_memo {
     struct arena arena;
     struct cel_parts program;
     const struct device_shape *shape; /* that the parts are set up for */
-    struct device_part *parts;
-    struct cel_cell **cells; /* of the device at hand, by part */
-    bool complete;           /* every part looks at one value: all are remembered */
+    bool complete; /* every part looks at one value: all are remembered */
 };
 void device_memo_init(struct device_memo *m, const struct device_expr *x);
 void device_memo_fini(struct device_memo *m);

@@ -20,6 +20,9 @@ struct json_key {
     uint32_t n;
     uint32_t round;
     uint64_t first, last; /* its bytes at both ends */
+    /* The key that came next in its map, and the first one of the maps in its value, when
+     * they were last read: good guesses. */
+    struct json_key *then, *inside;
 };
 
 /* Reads values one after another into the arena of build. */
@@ -34,7 +37,8 @@ struct json_reader {
     struct err *err;
     char *bytes, *bytes_end; /* room for strings in the arena */
     struct json_key keys[JSON_KEYS];
-    uint32_t round; /* of keys: entries of other rounds are void */
+    struct json_key *key; /* whose value is read; NULL: it is none of keys */
+    uint32_t round;       /* of keys: entries of other rounds are void */
 };
 
 bool json_reader_init(struct json_reader *r, const struct doc_source *src,
@@ -48,8 +52,16 @@ static inline bool json_reader_done(const struct json_reader *r)
 {
     return r->state == JSON_INDEX_EMPTY;
 }
+/* To the window that starts at from, or the first behind it that has a token. */
+void json_reader_move(struct json_reader *r, uint32_t from);
 /* Takes a token, which must be there. */
-uint32_t json_reader_take(struct json_reader *r);
+static inline uint32_t json_reader_take(struct json_reader *r)
+{
+    r->last = r->index.at[r->next++];
+    if (r->next == r->index.n)
+        json_reader_move(r, r->index.to);
+    return r->last;
+}
 
 /* A token to come back to. */
 struct json_mark {
@@ -59,7 +71,10 @@ struct json_mark json_reader_mark(const struct json_reader *r);
 void json_reader_back(struct json_reader *r, struct json_mark m);
 
 /* Pieces of a map or list, for those who do not want all of it at once. */
-char json_reader_peek(const struct json_reader *r); /* 0 at the end */
+static inline char json_reader_peek(const struct json_reader *r) /* 0 at the end */
+{
+    return r->state == JSON_INDEX_OK ? r->src->text.p[r->index.at[r->next]] : '\0';
+}
 bool json_reader_key(struct json_reader *r, struct str *key, uint32_t *pos);
 /* After a member or item: *more is false when the closing bracket was taken. */
 bool json_reader_more(struct json_reader *r, char closing, bool *more);

@@ -287,37 +287,60 @@ static bool same_key(const struct json_key *a, const struct json_key *b, const c
            a->last == b->last && (a->n <= 16 || memcmp(a->p, text, a->n) == 0);
 }
 
-static bool read_key_string(struct json_reader *r, uint32_t pos, struct str *key)
+static bool is_guess(const struct json_reader *r, const struct json_key *k, uint32_t pos)
+{
+    struct str t = r->src->text;
+    size_t end = k ? pos + 1 + (size_t)k->n : t.n;
+    return end < t.n && k->round == r->round && t.p[end] == '"' &&
+           memcmp(k->p, t.p + pos + 1, k->n) == 0;
+}
+
+/* NULL on failure, or if the key cannot be shared; then *alone is it. */
+static struct json_key *find_key(struct json_reader *r, uint32_t pos, struct str *alone)
 {
     struct str t = r->src->text;
     size_t end = plain_end(t, pos + 1), n = end - pos - 1;
-    if (t.p[end] == '\\' || r->index.bad_utf8)
-        return read_string_slow(r, pos, key);
+    *alone = STR_NONE;
+    if (t.p[end] == '\\' || r->index.bad_utf8) {
+        read_string_slow(r, pos, alone);
+        return NULL;
+    }
     struct json_key want = {.round = r->round};
     key_words(t, pos + 1, n, &want);
     struct json_key *k = &r->keys[key_slot(&want)];
     if (!same_key(k, &want, t.p + pos + 1)) {
         struct str copy;
-        if (!read_string(r, pos, &copy))
-            return false;
+        read_string(r, pos, &copy);
         want.p = copy.p;
         *k = want;
     }
-    *key = (struct str){k->p, n};
-    return true;
+    return k;
 }
 
-bool json_reader_key(struct json_reader *r, struct str *key, uint32_t *pos)
+/* At *guess is what the key may be, and what it was. */
+static bool read_key(struct json_reader *r, struct json_key **guess, struct str *key,
+                     uint32_t *pos)
 {
     if (json_reader_peek(r) != '"')
         return fail_expected(r, "a key in double quotes");
     *pos = json_reader_take(r);
-    if (!read_key_string(r, *pos, key))
+    struct str alone = STR_NONE;
+    if (!is_guess(r, *guess, *pos))
+        *guess = find_key(r, *pos, &alone);
+    r->key = *guess;
+    *key = r->key ? (struct str){r->key->p, r->key->n} : alone;
+    if (!key->p)
         return false;
     if (json_reader_peek(r) != ':')
         return fail_expected(r, "the colon behind a key");
     json_reader_take(r);
     return true;
+}
+
+bool json_reader_key(struct json_reader *r, struct str *key, uint32_t *pos)
+{
+    struct json_key *guess = NULL;
+    return read_key(r, &guess, key, pos);
 }
 
 /* ---- Scalars ---- */
@@ -407,11 +430,6 @@ static bool read_word(struct json_reader *r, uint32_t pos, struct doc *out)
 static bool read_value(struct json_reader *r, const struct build_frame *up,
                        struct doc *out);
 
-char json_reader_peek(const struct json_reader *r)
-{
-    return at_end(r) ? '\0' : r->src->text.p[r->index.at[r->next]];
-}
-
 bool json_reader_more(struct json_reader *r, char closing, bool *more)
 {
     char c = json_reader_peek(r);
@@ -426,11 +444,13 @@ static bool read_members(struct json_reader *r, const struct build_frame *up)
 {
     struct doc_member m;
     struct build_frame here = build_frame(up, &m);
+    struct json_key *none = NULL, **guess = r->key ? &r->key->inside : &none;
     bool more = true;
     while (more) {
         struct str key = STR_NONE;
-        if (!json_reader_key(r, &key, &m.key_pos))
+        if (!read_key(r, guess, &key, &m.key_pos))
             return false;
+        guess = r->key ? &r->key->then : &none;
         m.key = key.p;
         m.key_len = (uint32_t)key.n;
         if (!read_value(r, &here, &m.value) || !json_reader_more(r, '}', &more))
@@ -456,8 +476,10 @@ static bool read_items(struct json_reader *r, const struct build_frame *up)
 {
     struct doc_member m = {0};
     struct build_frame here = build_frame(up, NULL);
+    struct json_key *key = r->key;
     bool more = true;
     for (; more; here.index++) {
+        r->key = key;
         if (!read_value(r, &here, &m.value) || !json_reader_more(r, ']', &more))
             return false;
         build_push(r->build, &m);
@@ -531,21 +553,12 @@ void json_reader_fini(struct json_reader *r)
     json_index_fini(&r->index);
 }
 
-/* To the window that starts at from, or the first behind it that has a token. */
-static void move(struct json_reader *r, uint32_t from)
+void json_reader_move(struct json_reader *r, uint32_t from)
 {
     r->state = json_index_move(&r->index, from);
     r->next = 0;
     if (r->src->passed)
         r->src->passed(r->src->passed_ctx, r->index.from);
-}
-
-uint32_t json_reader_take(struct json_reader *r)
-{
-    r->last = r->index.at[r->next++];
-    if (r->next == r->index.n)
-        move(r, r->index.to);
-    return r->last;
 }
 
 struct json_mark json_reader_mark(const struct json_reader *r)
@@ -556,7 +569,7 @@ struct json_mark json_reader_mark(const struct json_reader *r)
 void json_reader_back(struct json_reader *r, struct json_mark m)
 {
     if (r->index.from != m.from || at_end(r))
-        move(r, m.from);
+        json_reader_move(r, m.from);
     r->next = m.next;
     r->last = m.last;
 }
@@ -564,6 +577,7 @@ void json_reader_back(struct json_reader *r, struct json_mark m)
 void json_reader_begin(struct json_reader *r)
 {
     r->bytes = r->bytes_end = NULL;
+    r->key = NULL;
     r->round++;
 }
 

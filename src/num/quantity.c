@@ -65,6 +65,8 @@ static int min_scale(const struct quantity *a, const struct quantity *b)
 int quantity_cmp(const struct quantity *a, const struct quantity *b)
 {
     int64_t i, j;
+    if (!a->big && !b->big && a->scale == b->scale)
+        return (a->i > b->i) - (a->i < b->i);
     if (narrow(a, &i) && narrow(b, &j))
         return a->scale >= b->scale ? cmp_scaled(i, a->scale - b->scale, j)
                                     : -cmp_scaled(j, b->scale - a->scale, i);
