@@ -51,19 +51,24 @@ static void start_etcd(struct fixture *f, const char *binary)
     snprintf(f->url, sizeof f->url, "etcd://127.0.0.1:%u", f->server.port);
 }
 
+/* etcd waits for the disk at each write, and power cuts are not its test here. */
+static const char *place_for(bool etcd)
+{
+    return etcd && access("/dev/shm", W_OK) == 0 ? "/dev/shm/" : "";
+}
+
 void fixture_init(struct fixture *f, const char *backend)
 {
     *f = (struct fixture){0};
-    bool needs_dir = strcmp(backend, "memory:") != 0;
-    if (needs_dir) {
-        /* etcd waits for the disk at each write, and power cuts are not its test here. */
-        bool memory = strncmp(backend, "etcd:", 5) == 0 && access("/dev/shm", W_OK) == 0;
-        snprintf(f->dir, sizeof f->dir, "%sdray-store-XXXXXX", memory ? "/dev/shm/" : "");
+    bool etcd = strncmp(backend, "etcd:", 5) == 0;
+    if (strcmp(backend, "memory:") != 0) {
+        snprintf(f->dir, sizeof f->dir, "%sdray-store-XXXXXX", place_for(etcd));
         assert_non_null(mkdtemp(f->dir));
     }
-    snprintf(f->url, sizeof f->url, "%s%s", backend, f->dir);
-    if (strncmp(backend, "etcd:", 5) == 0)
+    if (etcd)
         start_etcd(f, backend + 5);
+    else
+        snprintf(f->url, sizeof f->url, "%.16s%s", backend, f->dir);
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->woken, NULL);
     f->opts = (struct store_opts){
