@@ -3,7 +3,7 @@
 #ifndef DRAY_STORE_ETCD_CHANGE_H
 #define DRAY_STORE_ETCD_CHANGE_H
 
-#include "etcd.pb-c.h"
+#include "store/etcd.pb-c.h"
 #include "store/etcd_target.h"
 #include "store/store.h"
 
