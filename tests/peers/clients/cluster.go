@@ -172,9 +172,13 @@ func (e *env) populate() error {
 			return fmt.Errorf("node: %w", err)
 		}
 	}
+	return e.makeClass()
+}
+
+func (e *env) makeClass() error {
 	class := &resourcev1.DeviceClass{ObjectMeta: meta("gpu.example.com"), Spec: resourcev1.DeviceClassSpec{
 		Selectors: []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: `device.driver == "gpu.example.com"`}}}}}
-	_, err := client.ResourceV1().DeviceClasses().Create(ctx, class, metav1.CreateOptions{})
+	_, err := e.client(protobuf).ResourceV1().DeviceClasses().Create(context.Background(), class, metav1.CreateOptions{})
 	return err
 }
 

@@ -37,6 +37,7 @@ type env struct {
 	output *os.File
 
 	programs []*program
+	ends     []func() // run when the suite has ended, the last one first
 	hollow   *hollowKubelet
 }
 
@@ -165,7 +166,8 @@ func (e *env) makeNamespace(t *T) {
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("no account: %v", err)
 	}
-	t.After(func() { namespaces.Delete(context.Background(), t.NS, metav1.DeleteOptions{}) })
+	name := t.NS
+	t.After(func() { namespaces.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
 // requests are those that a client has sent, "GET /api/v1/pods?watch=true".

@@ -67,11 +67,16 @@ func (p *program) stop() {
 	}
 }
 
+func (e *env) atEnd(f func()) { e.ends = append(e.ends, f) }
+
 func (e *env) stopAll() {
 	for i := len(e.programs) - 1; i >= 0; i-- {
 		e.programs[i].stop()
 	}
-	e.programs = nil
+	for i := len(e.ends) - 1; i >= 0; i-- {
+		e.ends[i]()
+	}
+	e.programs, e.ends = nil, nil
 }
 
 func freePort() (string, error) {
