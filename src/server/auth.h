@@ -33,4 +33,7 @@ void auth_follow(struct server *s);
 /* Before the cache goes. */
 void auth_free(struct auth *a);
 
+/* Keys of tokens, for others (openid.c); false: of another path. */
+bool openid_serve(struct request *r);
+
 #endif

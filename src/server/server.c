@@ -150,7 +150,7 @@ static void serve_other(struct request *r)
         answer_text(r, 200, "text/plain; charset=utf-8", "ok");
     } else if (get && (str_is(path, "/version") || str_is(path, "/version/"))) {
         answer_text(r, 200, "application/json", VERSION);
-    } else if (!compact_serve(r)) {
+    } else if (!compact_serve(r) && !openid_serve(r)) {
         request_answer_nowhere(r);
     }
 }
