@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/convert.h"
 
+#include "api/canonical.h"
+#include "api/convert_autoscaling.h"
 #include "api/edit.h"
 
 const struct api_kind *api_kind_in(const struct api_kind *kind, const char *version)
@@ -188,11 +190,26 @@ static bool is_odd_one(const struct api_kind *kind)
            strcmp(kind->version, "v1beta1") == 0;
 }
 
+/* Only v1 and v2 are there, and both have the kind. */
+static void convert_autoscaler(const struct api_kind *from, const struct api_kind *to,
+                               struct doc *object, struct arena *a)
+{
+    if (strcmp(from->name, "HorizontalPodAutoscaler") != 0 ||
+        strcmp(from->version, to->version) == 0)
+        return;
+    if (strcmp(to->version, "v1") == 0)
+        convert_autoscaling_to_one(object, a);
+    else
+        convert_autoscaling_to_two(object, a);
+    api_canonical(to->type, object, a); /* their statuses print different zeros */
+}
+
 void api_convert(const struct api_kind *from, const struct api_kind *to,
                  struct doc *object, struct arena *a)
 {
     if (is_core_event(from) != is_core_event(to))
         rename_event(object, is_core_event(to), a);
+    convert_autoscaler(from, to, object, a);
     if (is_odd_one(from) != is_odd_one(to))
         run_steps(from, object, a, is_odd_one(from));
     struct str version = to->group[0] ? arena_printf(a, "%s/%s", to->group, to->version)

@@ -66,13 +66,33 @@ static bool set_gates(void *into, const char *list, struct err *e)
     return true;
 }
 
+enum { NO_PORT = UINT32_MAX };
+
+/* What is not the server's as it stands. */
+struct flags {
+    struct server_opts server; /* first */
+    const char *listen, *bind_address;
+    uint32_t secure_port;
+};
+
 #define AT(member) offsetof(struct server_opts, member)
+#define AT_FLAG(member) offsetof(struct flags, member)
 /* clang-format off */
 static const struct option_row ROWS[] = {
     {NULL, NULL, 0, 0, "Serving"},
     {"data", "DIR", OPTION_TEXT, AT(dir), "objects, certificates, kubeconfig"},
-    {"listen", "ADDRESS:PORT", OPTION_TEXT, AT(listen),
+    {"listen", "ADDRESS:PORT", OPTION_TEXT, AT_FLAG(listen),
      "where to listen (127.0.0.1:6443); port 0: any that is free"},
+    {"bind-address", "ADDRESS", OPTION_TEXT, AT_FLAG(bind_address),
+     "the same in two options: the address (127.0.0.1)"},
+    {"secure-port", "PORT", OPTION_COUNT, AT_FLAG(secure_port), "and the port (6443)"},
+    {"tls-cert-file", "FILE", OPTION_TEXT, AT(tls_cert),
+     "the server's certificate, a chain if need be (one of the folder's own authority)"},
+    {"tls-private-key-file", "FILE", OPTION_TEXT, AT(tls_key), "and its key"},
+    {"client-ca-file", "FILE", OPTION_TEXT, AT(client_ca),
+     "who signs certificates of users, beside the folder's own authority"},
+    {"service-cluster-ip-range", "CIDR", OPTION_TEXT, AT(service_range),
+     "addresses of Services; the first is the server's own (10.0.0.0/24)"},
     {"socket", "PATH", OPTION_TEXT, AT(socket),
      "a Unix socket beside it, without TLS: its owner alone opens it, and is an "
      "administrator"},
@@ -145,6 +165,7 @@ static const struct option_row ROWS[] = {
 };
 /* clang-format on */
 #undef AT
+#undef AT_FLAG
 static const struct option_table TABLE = {ROWS, sizeof ROWS / sizeof *ROWS};
 
 static void print_help(FILE *out)
@@ -204,19 +225,37 @@ static int run(const struct server_opts *o)
     return EXIT_OK;
 }
 
+/* From --listen, or from the two that kube-apiserver has. */
+static bool set_listen(struct flags *f, struct arena *a, struct err *e)
+{
+    const char *address = f->bind_address ? f->bind_address : "127.0.0.1";
+    bool apart = f->bind_address || f->secure_port != NO_PORT, six = strchr(address, ':');
+    if (f->listen && apart)
+        return err_set(e, ERR_INVALID,
+                       "--listen says what --bind-address and --secure-port say");
+    if (f->listen)
+        f->server.listen = f->listen;
+    else if (apart)
+        f->server.listen =
+            arena_printf(a, "%s%s%s:%u", six ? "[" : "", address, six ? "]" : "",
+                         f->secure_port == NO_PORT ? 6443 : f->secure_port)
+                .p;
+    return true;
+}
+
 static int read_and_run(int argc, char **argv, struct arena *a)
 {
-    struct server_opts o = SERVER_OPTS_INIT;
+    struct flags f = {.server = SERVER_OPTS_INIT, .secure_port = NO_PORT};
     struct err e = ERR_INIT;
     bool help = false;
-    if (!options_read(&TABLE, argc, argv, a, &o, &help, &e))
+    if (!options_read(&TABLE, argc, argv, a, &f, &help, &e) || !set_listen(&f, a, &e))
         return fail(&e);
     if (help) {
         print_help(stdout);
         return EXIT_OK;
     }
-    if (o.dir)
-        return run(&o);
+    if (f.server.dir)
+        return run(&f.server);
     fputs("dray apiserver: --data DIR is missing; \"dray apiserver --help\" has all "
           "options\n",
           stderr);

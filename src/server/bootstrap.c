@@ -295,7 +295,8 @@ bool bootstrap_make(struct server *s, struct str now, struct str address, uint16
                     struct err *e)
 {
     struct making m = {.s = s, .now = now, .e = e};
-    struct bootstrap_self self = {.ca_pem = s->dir.ca.cert_pem,
+    struct bootstrap_self self = {.ca_pem = s->dir.client_ca_pem,
+                                  .services = &s->services,
                                   .today = str_sub(now, 0, 10),
                                   .address = address,
                                   .port = port};

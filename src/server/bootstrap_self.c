@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/bootstrap_self.h"
 
-/* The service of the server: the first address of the range that upstream takes when it
- * is not told. */
-#define SERVICE_IP "10.0.0.1"
-#define SERVICE_CIDR "10.0.0.0/24"
-
 static const char CONFIG_MAP[] =
     "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'%s','namespace':"
     "'kube-system'},'data':{}}";
 
-static const char *const ALWAYS[] = {
+/* The service of the server, the range that its address is the first of, the address. */
+static const char SERVICE[] =
     "{'kind':'Service','apiVersion':'v1','metadata':{'name':'kubernetes','namespace':"
     "'default','labels':{'component':'apiserver','provider':'kubernetes'}},'spec':{"
     "'ports':[{'name':'https','protocol':'TCP','port':443,'targetPort':%u}],"
-    "'clusterIP':'" SERVICE_IP "','clusterIPs':['" SERVICE_IP "'],'type':'ClusterIP',"
-    "'sessionAffinity':'None','ipFamilies':['IPv4'],'ipFamilyPolicy':'SingleStack'}}",
+    "'clusterIP':'%s','clusterIPs':['%s'],'type':'ClusterIP','sessionAffinity':'None',"
+    "'ipFamilies':['%s'],'ipFamilyPolicy':'SingleStack'}}";
+static const char CIDR[] =
     "{'kind':'ServiceCIDR','apiVersion':'networking.k8s.io/v1','metadata':{'name':"
-    "'kubernetes'},'spec':{'cidrs':['" SERVICE_CIDR "']}}",
-    "{'kind':'IPAddress','apiVersion':'networking.k8s.io/v1','metadata':{'name':"
-    "'" SERVICE_IP "','labels':{'ipaddress.kubernetes.io/ip-family':'IPv4',"
+    "'kubernetes'},'spec':{'cidrs':['%s']}}";
+static const char ADDRESS[] =
+    "{'kind':'IPAddress','apiVersion':'networking.k8s.io/v1','metadata':{'name':'%s',"
+    "'labels':{'ipaddress.kubernetes.io/ip-family':'%s',"
     "'ipaddress.kubernetes.io/managed-by':'ipallocator.k8s.io'}},'spec':{'parentRef':{"
-    "'resource':'services','namespace':'default','name':'kubernetes'}}}",
-};
+    "'resource':'services','namespace':'default','name':'kubernetes'}}}";
 
 static const char ENDPOINTS[] =
     "{'kind':'Endpoints','apiVersion':'v1','metadata':{'name':'kubernetes','namespace':"
@@ -56,6 +53,20 @@ static void make_config_map(struct making *m, struct arena *a, const char *name,
     bootstrap_object(m, &d);
 }
 
+static void make_service(const struct bootstrap_self *self, struct arena *a,
+                         struct making *m)
+{
+    const struct service_range *r = self->services;
+    const char *family = r->six ? "IPv6" : "IPv4";
+    struct str texts[] = {
+        arena_printf(a, SERVICE, self->port, r->first, r->first, family),
+        arena_printf(a, CIDR, r->cidr), arena_printf(a, ADDRESS, r->first, family)};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct doc d = read(a, texts[i]);
+        bootstrap_object(m, &d);
+    }
+}
+
 void bootstrap_self_make(const struct bootstrap_self *self, struct arena *a,
                          struct making *m)
 {
@@ -63,10 +74,7 @@ void bootstrap_self_make(const struct bootstrap_self *self, struct arena *a,
                     self->ca_pem);
     make_config_map(m, a, "kube-apiserver-legacy-service-account-token-tracking", "since",
                     self->today);
-    for (size_t i = 0; i < sizeof ALWAYS / sizeof *ALWAYS; i++) {
-        struct doc d = read(a, arena_printf(a, ALWAYS[i], self->port));
-        bootstrap_object(m, &d);
-    }
+    make_service(self, a, m);
     if (self->address.n == 0)
         return;
     bool six = str_find_byte(self->address, ':', 0) != SIZE_MAX;

@@ -4,12 +4,14 @@
 #define DRAY_SERVER_BOOTSTRAP_SELF_H
 
 #include "doc/doc.h"
+#include "server/service_range.h"
 
 struct bootstrap_self {
     struct str ca_pem;
     struct str today;   /* "2026-01-31" */
     struct str address; /* empty: none that others could reach */
     uint16_t port;
+    const struct service_range *services;
 };
 
 struct making;

@@ -114,22 +114,24 @@ static bool ready_master(struct dir *d, const char *dir, const char *file,
     return pki_issue(&d->ca, &master, a, out, e) && save_pair(a, dir, file, out, e);
 }
 
-static bool ready_serving(struct dir *d, const char *dir, const char *host,
-                          const char *address, struct arena *a, struct err *e)
+static bool ready_serving(struct dir *d, const char *dir, const struct dir_hosts *more,
+                          struct arena *a, struct err *e)
 {
-    const char *hosts[] = {"127.0.0.1",
-                           "::1",
-                           "localhost",
-                           "kubernetes",
-                           "kubernetes.default",
-                           "kubernetes.default.svc",
-                           "kubernetes.default.svc.cluster.local",
-                           "10.0.0.1",
-                           host,
-                           address};
+    const char *hosts[10] = {"127.0.0.1",
+                             "::1",
+                             "localhost",
+                             "kubernetes",
+                             "kubernetes.default",
+                             "kubernetes.default.svc",
+                             "kubernetes.default.svc.cluster.local"};
+    const char *const others[] = {more->service, more->listen, more->address};
+    uint32_t n = 7;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (*others[i])
+            hosts[n++] = others[i];
     struct pki_subject serving = {.name = "dray-apiserver",
                                   .hosts = hosts,
-                                  .nhosts = sizeof hosts / sizeof *hosts - !*address,
+                                  .nhosts = n,
                                   .server = true,
                                   .days = ADMIN_DAYS};
     return pki_issue(&d->ca, &serving, a, &d->serving, e) &&
@@ -162,7 +164,36 @@ static bool lock(struct dir *d, const char *dir, struct arena *a, struct err *e)
     return err_set(e, ERR_IO, "%s: another server runs on this folder", dir);
 }
 
-bool dir_open(struct dir *d, const char *path, const char *host, const char *address,
+bool dir_use_files(struct dir *d, const char *cert, const char *key,
+                   const char *client_ca, struct arena *a, struct err *e)
+{
+    struct str more;
+    if (!cert != !key)
+        return err_set(e, ERR_INVALID,
+                       "--tls-cert-file and --tls-private-key-file need each other");
+    if (cert) {
+        if (!dir_read_file(a, cert, &d->serving.cert_pem, e) ||
+            !dir_read_file(a, key, &d->serving.key_pem, e))
+            return false;
+        d->trusted_pem = arena_printf(a, "%.*s%.*s", STR_ARG(d->ca.cert_pem),
+                                      STR_ARG(d->serving.cert_pem));
+    }
+    if (!client_ca)
+        return true;
+    if (!dir_read_file(a, client_ca, &more, e))
+        return false;
+    d->client_ca_pem =
+        arena_printf(a, "%.*s%.*s", STR_ARG(d->ca.cert_pem), STR_ARG(more));
+    return true;
+}
+
+static bool ready_authorities(struct dir *d)
+{
+    d->client_ca_pem = d->trusted_pem = d->ca.cert_pem;
+    return true;
+}
+
+bool dir_open(struct dir *d, const char *path, const struct dir_hosts *hosts,
               struct arena *a, struct err *e)
 {
     *d = (struct dir){.lock = -1};
@@ -170,7 +201,8 @@ bool dir_open(struct dir *d, const char *path, const char *host, const char *add
            ready_master(d, path, "admin", "kubernetes-admin", &d->admin, a, e) &&
            ready_master(d, path, "kubelet-client", "kube-apiserver-kubelet-client",
                         &d->kubelet_client, a, e) &&
-           ready_serving(d, path, host, address, a, e) && ready_token_key(d, path, a, e);
+           ready_serving(d, path, hosts, a, e) && ready_token_key(d, path, a, e) &&
+           ready_authorities(d);
 }
 
 bool dir_write_kubeconfig(const struct dir *d, const char *path, const char *url,
@@ -195,7 +227,7 @@ bool dir_write_kubeconfig(const struct dir *d, const char *path, const char *url
                                    "    cluster: dray\n"
                                    "    user: admin\n"
                                    "current-context: dray\n",
-                                   url, base64_encode(d->ca.cert_pem, a).p,
+                                   url, base64_encode(d->trusted_pem, a).p,
                                    base64_encode(d->admin.cert_pem, a).p,
                                    base64_encode(d->admin.key_pem, a).p);
     return write_file(a, path_in(a, path, "admin.kubeconfig"), text, e);

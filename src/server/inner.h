@@ -18,6 +18,7 @@
 #include "server/route.h"
 #include "server/selector.h"
 #include "server/server.h"
+#include "server/service_range.h"
 #include "store/cache.h"
 #include "store/store.h"
 
@@ -94,10 +95,20 @@ struct dir {
     int lock; /* of the folder; -1: none */
     struct pki_pair ca, serving, admin, kubelet_client;
     struct str token_key; /* of service accounts' tokens; PEM */
+    /* Who signs the certificates of clients, and whom they should trust: PEM, one or
+     * more. */
+    struct str client_ca_pem, trusted_pem;
 };
-/* Opens or makes it; host and address are more names or addresses of the certificate. */
-bool dir_open(struct dir *d, const char *path, const char *host, const char *address,
+/* Opens or makes it; hosts are more names or addresses of the certificate. */
+struct dir_hosts {
+    const char *listen, *address, *service; /* "": none */
+};
+bool dir_open(struct dir *d, const char *path, const struct dir_hosts *hosts,
               struct arena *a, struct err *e);
+/* Another certificate than the folder's own is shown to clients, who are told to trust
+ * it; clients of more authorities are let in. NULL: as it was. */
+bool dir_use_files(struct dir *d, const char *cert, const char *key,
+                   const char *client_ca, struct arena *a, struct err *e);
 bool dir_write_kubeconfig(const struct dir *d, const char *path, const char *url,
                           struct arena *a, struct err *e);
 void dir_close(struct dir *d);
@@ -135,6 +146,7 @@ struct server {
     uint64_t admission;  /* the plugins that are on, a bit each (admission.h) */
     struct audit *audit; /* NULL: nothing is logged (audit.h) */
     struct inflight inflight;
+    struct service_range services; /* --service-cluster-ip-range */
 
     struct arena scratch; /* of decoding for the cache */
 };

@@ -208,18 +208,11 @@ static const struct api_kind *main_of(const struct api_kind *k)
     return api_resource_find(str_from(k->group), str_from(k->version), name);
 }
 
-/* It has another shape than the version that is stored. */
-static bool is_odd_version(const struct api_kind *m)
-{
-    return strcmp(m->resource, "horizontalpodautoscalers") == 0 &&
-           strcmp(m->version, "v1") == 0;
-}
-
 static bool is_served(const struct api_kind *k)
 {
     const char *sub = sub_of(k);
     const struct api_kind *m = main_of(k);
-    if (!m || !m->type || (sub && is_read_only(m)) || is_odd_version(m))
+    if (!m || !m->type || (sub && is_read_only(m)))
         return false;
     if (subresource_find(k))
         return true;

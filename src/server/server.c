@@ -365,7 +365,7 @@ static bool listen_on(struct server *s, const struct server_opts *o, struct err 
 {
     struct net_tls_opts tls = {.cert_pem = s->dir.serving.cert_pem,
                                .key_pem = s->dir.serving.key_pem,
-                               .client_ca_pem = s->dir.ca.cert_pem};
+                               .client_ca_pem = s->dir.client_ca_pem};
     struct net_server_opts opts = {
         .tls = &tls, .address = o->listen, .refuse = refuse, .max_body = MAX_BODY};
     s->http = net_server_new(s->loop, &opts, handle, s, e);
@@ -433,14 +433,29 @@ static bool open_audit(struct server *s, const struct server_opts *o, struct err
     return s->audit != NULL;
 }
 
+static bool read_opts(struct server *s, const struct server_opts *o, struct err *e)
+{
+    return runtime_config_check(o->runtime_config, e) &&
+           admission_configure(s, o->enable_admission, o->disable_admission, e) &&
+           (service_range_parse(o->service_range, &s->services, e) ||
+            err_wrap(e, "--service-cluster-ip-range %s", o->service_range)) &&
+           open_audit(s, o, e);
+}
+
+static bool open_dir(struct server *s, const struct server_opts *o, struct str address,
+                     struct err *e)
+{
+    struct dir_hosts hosts = {host_of(&s->arena, o->listen), address.p,
+                              s->services.first};
+    return dir_open(&s->dir, o->dir, &hosts, &s->arena, e) &&
+           dir_use_files(&s->dir, o->tls_cert, o->tls_key, o->client_ca, &s->arena, e);
+}
+
 static bool start(struct server *s, const struct server_opts *o, struct err *e)
 {
-    const char *host = host_of(&s->arena, o->listen);
-    struct str address = reachable(&s->arena, host);
+    struct str address = reachable(&s->arena, host_of(&s->arena, o->listen));
     kinds_init(s);
-    return runtime_config_check(o->runtime_config, e) && open_audit(s, o, e) &&
-           admission_configure(s, o->enable_admission, o->disable_admission, e) &&
-           dir_open(&s->dir, o->dir, host, address.p, &s->arena, e) &&
+    return read_opts(s, o, e) && open_dir(s, o, address, e) &&
            kubelet_configure(s, &o->kubelet, e) && open_store(s, o, e) &&
            ready_auth(s, o, e) && listen_on(s, o, e) && listen_locally(s, o, e) &&
            make_objects(s, address, e) &&
