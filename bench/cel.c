@@ -198,15 +198,19 @@ static uint64_t count(struct work *w, enum device_verdict verdict, struct str wh
 static void run_many(struct bench *b, uint64_t n)
 {
     struct work *w = b->data;
+    struct arena a;
+    arena_init(&a);
     while (n-- > 0) {
         struct device_memo memo;
         struct str why = STR_NONE;
-        device_memo_init(&memo, w->expr);
+        arena_reset(&a);
+        device_memo_init(&memo, w->expr, &a);
         for (unsigned i = 0; i < DEVICES; i++)
             b->sink +=
                 count(w, device_memo_match(&memo, &w->devices[i], &w->run, &why), why);
         device_memo_fini(&memo);
     }
+    arena_fini(&a);
 }
 
 static void run_one(struct bench *b, uint64_t n)

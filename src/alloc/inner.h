@@ -64,10 +64,14 @@ struct expression {
 
 /* ---- profiles ---- */
 
+struct profile_test {
+    uint32_t expr, selector; /* number among those of the class, then of the request */
+};
+
 struct profile {
     uint32_t id;
-    const uint32_t *exprs; /* of the class, then of the request */
-    uint32_t nclass, nexprs;
+    const struct profile_test *tests; /* each expression once: the first decides */
+    uint32_t ntests, nclass;          /* nclass: selectors of the class */
     const struct view_amount *capacity;
     uint32_t ncapacity;
     const struct view_toleration *tolerations;
@@ -383,6 +387,9 @@ struct outcome *expression_outcome(struct alloc_inventory *inv, struct expressio
 enum device_verdict profile_match(struct alloc_inventory *inv,
                                   const struct profile *profile,
                                   const struct device_facts *facts, uint32_t *which);
+/* The one that profile_match named. */
+struct expression *profile_expression(struct alloc_inventory *inv,
+                                      const struct profile *profile, uint32_t which);
 
 /* values.c */
 uint32_t attribute_id(struct alloc_inventory *inv, struct str name);

@@ -10,11 +10,11 @@
 static struct expression *expression_new(struct alloc_inventory *inv, struct str text,
                                          enum device_expr_mode mode)
 {
-    struct expression *x = mem_zalloc(sizeof *x);
+    struct expression *x = ARENA_NEW(&inv->profile_mem, struct expression);
     struct device_expr_error why = {0};
     x->text = text;
     arena_init(&x->values);
-    x->x = device_expr_new(inv->env, text, mode, &inv->profile_mem, &why);
+    x->x = device_expr_new_in(&inv->profile_mem, inv->env, text, mode, &why);
     if (!x->x)
         x->error = arena_str(&inv->profile_mem, why.text);
     return x;
@@ -28,7 +28,6 @@ static void expression_free(struct expression *x)
         device_expr_free(x->x);
     free(x->outcomes);
     arena_fini(&x->values);
-    free(x);
 }
 
 void expressions_free(struct alloc_inventory *inv)
@@ -141,7 +140,7 @@ enum device_verdict expression_match(struct alloc_inventory *inv, struct express
     if (!x->x)
         return DEVICE_ERROR;
     if (!x->memo.expr)
-        device_memo_init(&x->memo, x->x);
+        device_memo_init(&x->memo, x->x, &inv->profile_mem);
     if (x->memo.complete) {
         enum device_verdict v = device_memo_match(&x->memo, facts, &inv->run, &why);
         cel_run_reset(&inv->run);
@@ -175,14 +174,23 @@ enum device_verdict profile_match(struct alloc_inventory *inv,
                                   const struct profile *profile,
                                   const struct device_facts *facts, uint32_t *which)
 {
-    for (uint32_t i = 0; i < profile->nexprs; i++) {
-        enum device_verdict v =
-            expression_match(inv, inv->exprs.v[profile->exprs[i]], facts);
-        *which = i;
+    for (uint32_t i = 0; i < profile->ntests; i++) {
+        const struct profile_test *t = &profile->tests[i];
+        enum device_verdict v = expression_match(inv, inv->exprs.v[t->expr], facts);
+        *which = t->selector;
         if (v != DEVICE_YES)
             return v;
     }
     return DEVICE_YES;
+}
+
+struct expression *profile_expression(struct alloc_inventory *inv,
+                                      const struct profile *profile, uint32_t which)
+{
+    const struct profile_test *t = profile->tests;
+    while (t->selector != which)
+        t++;
+    return inv->exprs.v[t->expr];
 }
 
 static bool prevents(const struct view_taint *t)

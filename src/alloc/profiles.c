@@ -41,7 +41,8 @@ static void add_toleration(struct strbuf *b, const struct view_toleration *t)
     add_text(b, t->effect);
 }
 
-/* inv->key is the profile's identity afterwards. */
+/* inv->key is the profile's identity afterwards; it begins with the selectors of the
+ * class and of the request, each a count and the numbers of the expressions. */
 static void write_key(struct alloc_inventory *inv, const struct view_class *class,
                       const struct view_alternative *alt)
 {
@@ -78,19 +79,35 @@ keep_tolerations(struct arena *a, const struct view_toleration *v, uint32_t n)
     return out;
 }
 
-static struct profile *profile_new(struct alloc_inventory *inv,
-                                   const struct view_class *class,
+static uint32_t take_number(struct str *key)
+{
+    uint32_t n;
+    memcpy(&n, key->p, sizeof n);
+    *key = str_sub(*key, sizeof n, key->n);
+    return n;
+}
+
+static void add_test(struct profile *p, struct profile_test *tests,
+                     struct profile_test test)
+{
+    for (uint32_t i = 0; i < p->ntests; i++)
+        if (tests[i].expr == test.expr)
+            return;
+    tests[p->ntests++] = test;
+}
+
+static struct profile *profile_new(struct alloc_inventory *inv, struct str key,
                                    const struct view_alternative *alt)
 {
     struct arena *a = &inv->profile_mem;
     struct profile *p = ARENA_NEW(a, struct profile);
-    uint32_t *exprs = ARENA_ARRAY(a, uint32_t, class->nselectors + alt->nselectors);
-    for (uint32_t i = 0; i < class->nselectors; i++)
-        exprs[p->nexprs++] = selector_id(inv, class->selectors[i].expression);
-    for (uint32_t i = 0; i < alt->nselectors; i++)
-        exprs[p->nexprs++] = selector_id(inv, alt->selectors[i].expression);
-    p->exprs = exprs;
-    p->nclass = class->nselectors;
+    struct profile_test *tests = ARENA_ARRAY(a, struct profile_test, key.n / 4);
+    p->nclass = take_number(&key);
+    for (uint32_t i = 0; i < p->nclass; i++)
+        add_test(p, tests, (struct profile_test){take_number(&key), i});
+    for (uint32_t i = 0, n = take_number(&key); i < n; i++)
+        add_test(p, tests, (struct profile_test){take_number(&key), p->nclass + i});
+    p->tests = tests;
     p->capacity = keep_amounts(a, alt->capacity, alt->ncapacity);
     p->ncapacity = alt->ncapacity;
     p->tolerations = keep_tolerations(a, alt->tolerations, alt->ntolerations);
@@ -125,7 +142,7 @@ const struct profile *profile_get(struct alloc_inventory *inv,
     if (e)
         return e->value.ptr;
     struct str key = arena_str(&inv->profile_mem, strbuf_str(&inv->key));
-    struct profile *p = profile_new(inv, class, alt);
+    struct profile *p = profile_new(inv, key, alt);
     p->id = (uint32_t)inv->profiles.n;
     vec_push(&inv->profiles, p);
     strmap_put(&inv->profile_ids, key, NULL)->value.ptr = p;

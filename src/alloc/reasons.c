@@ -272,7 +272,7 @@ static struct str selector_text(struct solver *s, const struct plan_alt *pa,
     struct alloc_inventory *inv = s->plan->inv;
     uint32_t which =
         why->selector + (why->rule == ALLOC_RULE_SELECTOR ? pa->profile->nclass : 0);
-    struct expression *x = inv->exprs.v[pa->profile->exprs[which]];
+    struct expression *x = profile_expression(inv, pa->profile, which);
     if (!x->x)
         return x->error;
     if (expression_match(inv, x, facts) == DEVICE_ERROR)

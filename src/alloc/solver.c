@@ -34,7 +34,7 @@ static struct str selector_error(struct solver *s, const struct plan_alt *pa,
 {
     struct alloc_inventory *inv = s->plan->inv;
     const struct seat *seat = seat_at(s, device);
-    struct expression *x = inv->exprs.v[pa->profile->exprs[which]];
+    struct expression *x = profile_expression(inv, pa->profile, which);
     struct str owner = selector_owner(s, pa, &which);
     if (!x->x)
         return arena_printf(s->out, "%.*s: selector #%u: CEL compile error: %.*s",

@@ -55,6 +55,9 @@ struct cel_range cel_estimate(const struct cel_env *env, const struct cel_expr *
 
 struct cel_program_opts {
     bool track_cost;
+    /* NULL: memory of its own. Else the program is made there, and is to be freed before
+     * the arena is. */
+    struct arena *arena;
 };
 
 struct cel_program;

@@ -313,12 +313,18 @@ static unsigned slot_steps(const struct cel_path *p, struct cel_step *out)
     return n;
 }
 
-static void note_slot(struct cel_program_var *v, int slot)
+static void note_slot(struct planner *pl, struct cel_program_var *v, int slot)
 {
     for (uint32_t i = 0; i < v->nslots; i++)
         if (v->slots[i] == slot)
             return;
-    v->slots = mem_resize(v->slots, v->nslots + 1, sizeof *v->slots);
+    if (v->nslots == v->cap) {
+        v->cap = v->cap ? 2 * v->cap : 4;
+        int *slots = ARENA_ARRAY(&pl->run.arena, int, v->cap);
+        if (v->nslots)
+            memcpy(slots, v->slots, v->nslots * sizeof *slots);
+        v->slots = slots;
+    }
     v->slots[v->nslots++] = slot;
 }
 
@@ -337,7 +343,7 @@ static void use_slot(struct planner *pl, struct cel_path *p)
         use->whole = true;
         return;
     }
-    note_slot(use, slot);
+    note_slot(pl, use, slot);
     p->root = CEL_PATH_SLOT;
     p->slot = slot;
     p->covered = (uint16_t)used;
@@ -478,35 +484,38 @@ struct cel_node *cel_plan(struct planner *pl, const struct cel_ast *ast)
 /* ---- The whole ---- */
 
 static void planner_init(struct planner *pl, const struct cel_env *env,
-                         const struct cel_expr *x, struct err *e)
+                         const struct cel_expr *x, const struct cel_program_opts *opts,
+                         struct err *e)
 {
     unsigned flags = cel_env_flags(env);
     *pl = (struct planner){
         .env = env,
         .x = x,
         .e = e,
-        .p = mem_zalloc(sizeof *pl->p),
         .fold = (flags & CEL_ENV_FOLD) != 0,
         .strict_keys = (flags & CEL_ENV_STRICT_KEYS) != 0,
         .strict_presence = (flags & CEL_ENV_STRICT_PRESENCE) != 0,
     };
     cel_run_init(&pl->run);
+    if (opts->arena)
+        pl->run.arena = *opts->arena;
+    pl->p = ARENA_NEW(&pl->run.arena, struct cel_program);
+    pl->p->track_cost = opts->track_cost;
     cel_env_vars(env, &pl->p->nvars);
-    pl->p->vars = mem_zalloc((pl->p->nvars + 1) * sizeof *pl->p->vars);
+    pl->p->vars = ARENA_ARRAY(&pl->run.arena, struct cel_program_var, pl->p->nvars);
 }
 
 struct cel_program *cel_program_new(const struct cel_env *env, const struct cel_expr *x,
                                     const struct cel_program_opts *opts, struct err *e)
 {
     struct planner pl;
-    planner_init(&pl, env, x, e);
+    planner_init(&pl, env, x, opts, e);
     struct cel_program *p = pl.p;
-    p->track_cost = opts->track_cost;
     struct cel_node *root = cel_plan(&pl, x->root);
     for (size_t i = 0; root != NULL && i < pl.paths.n; i++)
         finish_path(&pl, pl.paths.v[i]);
     p->root = root;
-    p->arena = pl.run.arena;
+    *(opts->arena ? opts->arena : &p->arena) = pl.run.arena;
     p->regexes = pl.regexes.v;
     p->nregexes = (uint32_t)pl.regexes.n;
     vec_release(&pl.paths);
@@ -524,12 +533,9 @@ void cel_program_free(struct cel_program *p)
         return;
     for (uint32_t i = 0; i < p->nregexes; i++)
         cel_regex_free((struct cel_regex *)p->regexes[i]);
-    for (uint32_t i = 0; i < p->nvars; i++)
-        free(p->vars[i].slots);
     free(p->regexes);
-    free(p->vars);
-    arena_fini(&p->arena);
-    free(p);
+    struct arena a = p->arena;
+    arena_fini(&a);
 }
 
 uint32_t cel_program_slots(const struct cel_program *p, uint32_t var, int *out,

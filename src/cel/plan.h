@@ -29,8 +29,8 @@ struct cel_frame {
     const void *const *activations;
     struct cel_value *locals; /* variables of comprehensions, by number */
     uint64_t cost, limit;
-    size_t memory_end;             /* the arena may not grow beyond */
-    uint32_t ticks;                /* iterations since the last poll for cancellation */
+    size_t memory_end;       /* the arena may not grow beyond */
+    uint32_t ticks;          /* iterations since the last poll for cancellation */
     struct cel_parts *parts; /* of cel_parts_eval */
 };
 
@@ -200,12 +200,12 @@ cel_code *cel_path_code(const struct cel_path *p);
 
 struct cel_program_var {
     int *slots;
-    uint32_t nslots;
+    uint32_t nslots, cap;
     bool whole;
 };
 
 struct cel_program {
-    struct arena arena;
+    struct arena arena; /* holds the program too; unused if the caller has given one */
     const struct cel_node *root;
     uint32_t nlocals;
     bool track_cost;

@@ -225,6 +225,11 @@ struct device_expr;
 struct device_expr *device_expr_new(const struct device_env *env, struct str text,
                                     enum device_expr_mode mode, struct arena *a,
                                     struct device_expr_error *error);
+/* The same, with all its memory in an arena, for many that go together; each is freed
+ * before that is. */
+struct device_expr *device_expr_new_in(struct arena *mem, const struct device_env *env,
+                                       struct str text, enum device_expr_mode mode,
+                                       struct device_expr_error *error);
 void device_expr_free(struct device_expr *x);
 /* Computed at every call: the apiserver asks once, consumers of stored objects never. */
 struct cel_range device_expr_estimate(const struct device_expr *x);
@@ -255,12 +260,13 @@ struct cel_value device_expr_value(const struct device_expr *x,
  */
 struct device_memo {
     const struct device_expr *expr;
-    struct arena arena;
     struct cel_parts program;
     const struct device_shape *shape; /* that the parts are set up for */
     bool complete; /* every part looks at one value: all are remembered */
 };
-void device_memo_init(struct device_memo *m, const struct device_expr *x);
+/* Its parts are in the arena, its cells are not. */
+void device_memo_init(struct device_memo *m, const struct device_expr *x,
+                      struct arena *a);
 void device_memo_fini(struct device_memo *m);
 enum device_verdict device_memo_match(struct device_memo *m, const struct device_facts *d,
                                       struct cel_run *run, struct str *why);

@@ -73,7 +73,7 @@ static bool check_output(const struct device_expr *x, struct arena *a,
 static bool plan(struct device_expr *x, struct arena *a, struct device_expr_error *error)
 {
     struct err e = ERR_INIT;
-    const struct cel_program_opts opts = {.track_cost = true};
+    const struct cel_program_opts opts = {.track_cost = true, .arena = x->mem};
     x->program = cel_program_new(x->env->cel, x->expr, &opts, &e);
     if (!x->program)
         fail(error, DEVICE_FAULT_INTERNAL, arena_str(a, str_from(err_text(&e))));
@@ -103,7 +103,7 @@ static void list_slots(struct device_expr *x)
         slots = mem_array(n, sizeof *slots);
         cel_program_slots(x->program, 0, slots, n, &x->whole);
     }
-    x->slots = ARENA_ARRAY(&x->arena, struct device_slot, n);
+    x->slots = ARENA_ARRAY(x->mem, struct device_slot, n);
     for (uint32_t i = 0; i < n; i++)
         x->slots[i] = slot_describe(x->env, slots[i]);
     x->nslots = n;
@@ -114,8 +114,7 @@ static void list_slots(struct device_expr *x)
 static bool compile(struct device_expr *x, struct str text, struct arena *a,
                     struct device_expr_error *error)
 {
-    x->expr =
-        cel_compile(x->env->cel, arena_str(&x->arena, text), &x->arena, &error->issues);
+    x->expr = cel_compile(x->env->cel, arena_str(x->mem, text), x->mem, &error->issues);
     if (!x->expr) {
         struct cel_issue *copy = ARENA_ARRAY(a, struct cel_issue, error->issues.n);
         for (uint32_t i = 0; i < error->issues.n; i++) {
@@ -128,15 +127,10 @@ static bool compile(struct device_expr *x, struct str text, struct arena *a,
     return check_output(x, a, error) && plan(x, a, error);
 }
 
-struct device_expr *device_expr_new(const struct device_env *env, struct str text,
-                                    enum device_expr_mode mode, struct arena *a,
-                                    struct device_expr_error *error)
+static struct device_expr *make(struct device_expr *x, struct str text, struct arena *a,
+                                struct device_expr_error *error)
 {
-    struct device_expr *x = mem_zalloc(sizeof *x);
     *error = (struct device_expr_error){0};
-    arena_init(&x->arena);
-    x->env = env;
-    x->mode = mode;
     if (!compile(x, text, a, error)) {
         device_expr_free(x);
         return NULL;
@@ -145,12 +139,32 @@ struct device_expr *device_expr_new(const struct device_env *env, struct str tex
     return x;
 }
 
+struct device_expr *device_expr_new(const struct device_env *env, struct str text,
+                                    enum device_expr_mode mode, struct arena *a,
+                                    struct device_expr_error *error)
+{
+    struct device_expr *x = mem_zalloc(sizeof *x);
+    *x = (struct device_expr){.env = env, .mode = mode, .mem = &x->own};
+    return make(x, text, a, error);
+}
+
+struct device_expr *device_expr_new_in(struct arena *mem, const struct device_env *env,
+                                       struct str text, enum device_expr_mode mode,
+                                       struct device_expr_error *error)
+{
+    struct device_expr *x = ARENA_NEW(mem, struct device_expr);
+    *x = (struct device_expr){.env = env, .mode = mode, .mem = mem};
+    return make(x, text, mem, error);
+}
+
 void device_expr_free(struct device_expr *x)
 {
     if (!x)
         return;
     cel_program_free(x->program);
-    arena_fini(&x->arena);
+    if (x->mem != &x->own)
+        return;
+    arena_fini(&x->own);
     free(x);
 }
 

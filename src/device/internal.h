@@ -72,7 +72,8 @@ struct device_env {
 
 struct device_expr {
     const struct device_env *env;
-    struct arena arena; /* of the tree */
+    struct arena own;  /* unless it is made among others */
+    struct arena *mem; /* where it is, tree and program too */
     const struct cel_expr *expr;
     struct cel_program *program;
     enum device_expr_mode mode;

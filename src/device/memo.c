@@ -13,12 +13,10 @@ static bool is_one_value(enum slot_kind kind)
     return is_named(kind) || kind == SLOT_DRIVER || kind == SLOT_MULTIPLE;
 }
 
-void device_memo_init(struct device_memo *m, const struct device_expr *x)
+void device_memo_init(struct device_memo *m, const struct device_expr *x, struct arena *a)
 {
     *m = (struct device_memo){.expr = x, .complete = true};
-    arena_init(&m->arena);
-    m->arena.chunk_size = 1024;
-    cel_parts_make(&m->program, x->program, &m->arena);
+    cel_parts_make(&m->program, x->program, a);
     for (uint32_t i = 0; i < m->program.n; i++) {
         struct cel_part *p = &m->program.v[i];
         p->single = p->single && is_one_value(slot_kind(p->slot));
@@ -30,7 +28,6 @@ void device_memo_fini(struct device_memo *m)
 {
     for (uint32_t i = 0; i < m->program.n; i++)
         free(m->program.v[i].cells);
-    arena_fini(&m->arena);
 }
 
 static void make_room(struct cel_part *p, uint32_t n)

@@ -125,7 +125,9 @@ static void check_memo(const struct world *w, const struct device_expr *x,
                        const struct outcome *outcomes, struct cel_run *run)
 {
     struct device_memo memo;
-    device_memo_init(&memo, x);
+    struct arena a;
+    arena_init(&a);
+    device_memo_init(&memo, x, &a);
     for (unsigned i = 0; i < 2 * DEVICES; i++) {
         const struct outcome *want = &outcomes[i % DEVICES];
         struct str why = STR_NONE;
@@ -135,6 +137,7 @@ static void check_memo(const struct world *w, const struct device_expr *x,
         FUZZ_CHECK(str_eq(why, want->why));
     }
     device_memo_fini(&memo);
+    arena_fini(&a);
 }
 
 static void run_all(const struct world *w, const struct device_expr *x)

@@ -144,10 +144,10 @@ static struct answer answer_error(struct str text)
  */
 static enum device_verdict match(const struct device_expr *x,
                                  const struct device_facts *d, struct cel_run *run,
-                                 struct str *why)
+                                 struct str *why, struct arena *a)
 {
     struct device_memo memo;
-    device_memo_init(&memo, x);
+    device_memo_init(&memo, x, a);
     enum device_verdict first = device_expr_match(x, d, run, why);
     uint64_t cost = run->cost;
     device_memo_match(&memo, d, run, why);
@@ -164,7 +164,7 @@ static struct answer ask(const struct device_expr *x, enum device_expr_mode mode
 {
     struct str why = STR_NONE;
     if (mode == DEVICE_SELECTOR) {
-        enum device_verdict verdict = match(x, d, run, &why);
+        enum device_verdict verdict = match(x, d, run, &why, a);
         if (verdict == DEVICE_ERROR)
             return answer_error(arena_str(a, why));
         return (struct answer){"match", doc_make_bool(verdict == DEVICE_YES), STR_NONE};

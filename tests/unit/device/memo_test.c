@@ -101,7 +101,7 @@ static void test_same(void **state)
         if (!x)
             fail_msg("%s: %.*s", rows[r].text, STR_ARG(error.text));
         struct device_memo memo;
-        device_memo_init(&memo, x);
+        device_memo_init(&memo, x, &f.arena);
         ROW(rows[r].text, memo.complete == rows[r].complete);
         for (unsigned i = 0; i < 100; i++) {
             struct device_facts d = device(&f, i), e = device(&f, i / 3);
@@ -126,7 +126,7 @@ static void test_limit(void **state)
     struct device_expr *x =
         device_expr_new(f.env, str_from(text), DEVICE_SELECTOR, &f.arena, &error);
     struct device_memo memo;
-    device_memo_init(&memo, x);
+    device_memo_init(&memo, x, &f.arena);
     struct device_facts d = device(&f, 1);
     assert_int_equal(device_memo_match(&memo, &d, &f.run, &why), DEVICE_YES);
     uint64_t cost = f.run.cost;
