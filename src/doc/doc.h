@@ -183,6 +183,7 @@ enum doc_json_flags {
     DOC_JSON_COMPACT = 0,
     DOC_JSON_INDENT = 1, /* four spaces; kubectl -o json is INDENT | SORT | HTML */
     DOC_JSON_SORT = 2,   /* keys in byte order, each once: of equal ones the last */
+    DOC_JSON_NARROW = 8, /* with INDENT: two spaces */
     DOC_JSON_HTML = 4,   /* <, > and & as \u003c and so on, as Go does unless told */
 };
 void doc_write_json(const struct doc *d, unsigned flags, struct strbuf *out);

@@ -2,7 +2,7 @@
 #include "base/utf8.h"
 #include "doc/tree.h"
 
-enum { INDENT = 4 };
+enum { INDENT = 4, NARROW = 2 };
 
 static void write_value(const struct doc *d, unsigned flags, unsigned depth,
                         struct strbuf *out);
@@ -11,7 +11,7 @@ static void new_line(unsigned flags, unsigned depth, struct strbuf *out)
 {
     if (!(flags & DOC_JSON_INDENT))
         return;
-    size_t n = (size_t)depth * INDENT;
+    size_t n = (size_t)depth * (flags & DOC_JSON_NARROW ? NARROW : INDENT);
     strbuf_addc(out, '\n');
     strbuf_reserve(out, n + 1);
     memset(out->p + out->n, ' ', n);

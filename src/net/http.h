@@ -39,6 +39,10 @@ uint64_t net_now_ms(struct net_loop *l);
 /* From any thread: fn(ctx) runs on the loop soon, in the order of the calls. */
 void net_post(struct net_loop *l, void (*fn)(void *ctx), void *ctx);
 
+/* work(ctx) on another thread, then done(ctx) on the loop; also while the loop ends. */
+void net_work(struct net_loop *l, void (*work)(void *ctx), void (*done)(void *ctx),
+              void *ctx);
+
 struct net_timer;
 /* repeat_ms 0: once. The timer frees itself before its only call, or by net_timer_stop.
  */

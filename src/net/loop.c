@@ -173,6 +173,37 @@ void loop_give_back(struct net_loop *l, struct strbuf *b)
     strbuf_init(b);
 }
 
+/* ---- work ---- */
+
+struct job {
+    uv_work_t req;
+    void (*work)(void *ctx);
+    void (*done)(void *ctx);
+    void *ctx;
+};
+
+static void run_job(uv_work_t *req)
+{
+    struct job *j = req->data;
+    j->work(j->ctx);
+}
+
+static void job_done(uv_work_t *req, int status)
+{
+    struct job *j = req->data;
+    j->done(j->ctx);
+    free(j);
+}
+
+void net_work(struct net_loop *l, void (*work)(void *ctx), void (*done)(void *ctx),
+              void *ctx)
+{
+    struct job *j = mem_alloc(sizeof *j);
+    *j = (struct job){.work = work, .done = done, .ctx = ctx};
+    j->req.data = j;
+    must(uv_queue_work(&l->uv, &j->req, run_job, job_done), "work");
+}
+
 /* ---- timers ---- */
 
 static void on_timer(uv_timer_t *handle)

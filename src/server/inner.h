@@ -187,6 +187,7 @@ struct request {
     VEC(struct str) warnings; /* in the arena's lifetime; released with the request */
     struct str now;           /* RFC 3339, whole seconds */
     bool dry_run;
+    bool pretty;               /* for people to read */
     struct str audit_id;       /* the answer's header Audit-Id, and the log's */
     struct audit_event *audit; /* NULL: it is not logged (audit.h) */
     bool lasts;                /* it ends when somebody wants it: a watch, a stream */
@@ -195,6 +196,11 @@ struct request {
     bool *over;                /* set once the answer is given, while it is looked at */
 };
 
+/* Large answers to who takes them compressed (gzip.c). n: of the body. */
+bool gzip_wanted(const struct request *r, size_t n);
+/* As net_respond_buf, later. */
+void gzip_respond(struct request *r, unsigned code, const struct net_header *headers,
+                  uint32_t nheaders, struct strbuf *body);
 /* Ends the request. */
 void request_answer_failure(struct request *r);
 /* The document is consumed: a version and form as asked for are made of it. */

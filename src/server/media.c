@@ -125,8 +125,30 @@ static bool fail_media(struct request *r, bool known)
     return false;
 }
 
+/* As Go's ParseBool; what is none is false. */
+static bool is_true(struct str s)
+{
+    static const char *const TRUE[] = {"1", "t", "T", "true", "TRUE", "True"};
+    for (size_t i = 0; i < sizeof TRUE / sizeof *TRUE; i++)
+        if (str_is(s, TRUE[i]))
+            return true;
+    return false;
+}
+
+/* Programs that people look at. */
+static bool wants_pretty(struct request *r)
+{
+    struct str asked = query_get(&r->query, "pretty");
+    struct str agent = net_header_get(r->x, "user-agent");
+    if (asked.n)
+        return is_true(asked);
+    return str_starts(agent, STR("curl")) || str_starts(agent, STR("Wget")) ||
+           str_starts(agent, STR("Mozilla/5.0"));
+}
+
 bool media_negotiate(struct request *r)
 {
+    r->pretty = wants_pretty(r);
     struct str accept = net_header_get(r->x, "accept");
     bool found = accept.n == 0, known = false;
     double best = 0;

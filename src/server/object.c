@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects between store, cache and documents. A stored object is its JSON in the hub
- * version and begins with resource.head, so that its revision, which is known only once
- * it is stored, is put in by copying.
+ * version, in the order of Go, and begins with resource.head. Its revision is known only
+ * once it is stored, and put in by copying, behind its uid.
  */
 #include <stdio.h>
 
 #include "api/convert.h"
+#include "api/order.h"
 #include "server/inner.h"
 
 static const struct str METADATA = {"\"metadata\":{", 12};
@@ -33,7 +34,7 @@ static void write_meta(struct strbuf *out, const struct doc *meta)
     }
 }
 
-void object_encode(const struct doc *d, struct strbuf *out)
+static void print_object(const struct doc *d, struct strbuf *out)
 {
     strbuf_adds(out, "{");
     write_member(out, STR("kind"), doc_get(d, "kind"));
@@ -54,6 +55,15 @@ void object_encode(const struct doc *d, struct strbuf *out)
     strbuf_addc(out, '}');
 }
 
+void object_encode(const struct doc *d, struct strbuf *out)
+{
+    struct arena a = {0};
+    struct doc ordered = doc_dup(&a, d);
+    api_order_object(&ordered, &a);
+    print_object(&ordered, out);
+    arena_fini(&a);
+}
+
 /* ---- the cache's view ---- */
 
 static char *put(char *at, struct str s)
@@ -61,16 +71,28 @@ static char *put(char *at, struct str s)
     return (char *)memcpy(at, s.p, s.n) + s.n;
 }
 
+/* Where the metadata's revision belongs, behind its uid: only plain names stand before
+ * that. Where it is not so, first. */
+static size_t revision_place(struct str json, size_t head)
+{
+    static const struct str NAME = STR("\"name\":\""), UID = STR("\"uid\":\"");
+    struct str rest = str_sub(json, head, SIZE_MAX);
+    size_t uid = str_starts(rest, NAME) ? str_find(rest, UID) : SIZE_MAX;
+    size_t end = uid == SIZE_MAX ? uid : str_find_byte(rest, '"', uid + UID.n);
+    bool more = end < rest.n - 1 && rest.p[end + 1] == ',';
+    return more ? head + end + 2 : head;
+}
+
 /* Behind it stands a newline, which ends an answer (object_line). */
-static struct str with_revision(struct str head, struct str rest, uint64_t revision,
+static struct str with_revision(struct str before, struct str after, uint64_t revision,
                                 struct arena *a)
 {
     char middle[64];
     int n = snprintf(middle, sizeof middle, "\"resourceVersion\":\"%llu\",",
                      (unsigned long long)revision);
-    size_t size = head.n + (size_t)n + rest.n;
+    size_t size = before.n + (size_t)n + after.n;
     char *p = arena_alloc(a, size + 1);
-    char *end = put(put(put(p, head), (struct str){middle, (size_t)n}), rest);
+    char *end = put(put(put(p, before), (struct str){middle, (size_t)n}), after);
     *end = '\n';
     return (struct str){p, size};
 }
@@ -146,7 +168,8 @@ bool object_decode(void *server, struct str key, struct str value, uint64_t revi
         const struct doc *meta = doc_get(&d, "metadata");
         o->namespace = arena_str(&o->arena, doc_get_text(meta, "namespace"));
         o->name = arena_str(&o->arena, doc_get_text(meta, "name"));
-        o->json = with_revision(res->head, str_sub(value, res->head.n, SIZE_MAX),
+        size_t at = revision_place(value, res->head.n);
+        o->json = with_revision(str_sub(value, 0, at), str_sub(value, at, SIZE_MAX),
                                 revision, &o->arena);
         fill_labels(o, doc_get(meta, "labels"));
         fill_fields(res, o, &d);
@@ -168,8 +191,10 @@ struct str object_item(const struct resource *res, const struct cache_object *o)
 struct str object_json_at(const struct resource *res, const struct cache_object *o,
                           uint64_t revision, struct arena *a)
 {
-    size_t end = str_find_byte(o->json, ',', res->head.n);
-    return with_revision(res->head, str_sub(o->json, end + 1, SIZE_MAX), revision, a);
+    size_t at = revision_place(o->json, res->head.n);
+    size_t end = str_find_byte(o->json, ',', at);
+    return with_revision(str_sub(o->json, 0, at), str_sub(o->json, end + 1, SIZE_MAX),
+                         revision, a);
 }
 
 /* ---- documents ---- */

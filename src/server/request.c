@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answering: documents into the form that was asked for. */
+#include "api/order.h"
 #include "api/printers.h"
 #include "api/proto.h"
 #include "server/inner.h"
@@ -49,7 +50,18 @@ void request_answer_bytes(struct request *r, unsigned code, const char *type,
 {
     struct net_header headers[MAX_HEADERS];
     uint32_t n = request_headers(r, type, headers);
-    net_respond_buf(r->x, code, headers, n, body);
+    if (gzip_wanted(r, body->n))
+        gzip_respond(r, code, headers, n, body);
+    else
+        net_respond_buf(r->x, code, headers, n, body);
+}
+
+/* As Go prints it for people: no line feed at its end. */
+static void print_pretty(struct request *r, const struct doc *d, struct strbuf *out)
+{
+    struct doc copy = doc_dup(r->a, d);
+    api_order_object(&copy, r->a);
+    doc_write_json(&copy, DOC_JSON_INDENT | DOC_JSON_NARROW, out);
 }
 
 void request_answer_parts(struct request *r, unsigned code, const char *type,
@@ -68,7 +80,9 @@ static void answer_doc(struct request *r, unsigned code, const struct doc *d)
         m = MEDIA_JSON;
     if (m == MEDIA_YAML)
         doc_write_yaml(d, &body);
-    if (m == MEDIA_JSON) {
+    if (m == MEDIA_JSON && r->pretty) {
+        print_pretty(r, d, &body);
+    } else if (m == MEDIA_JSON) {
         doc_write_json(d, DOC_JSON_COMPACT, &body);
         strbuf_addc(&body, '\n');
     }
@@ -184,7 +198,7 @@ void request_answer(struct request *r, unsigned code, struct doc *d)
 
 bool request_plain(const struct request *r)
 {
-    return r->accept.media == MEDIA_JSON && r->accept.as == AS_OBJECT &&
+    return r->accept.media == MEDIA_JSON && r->accept.as == AS_OBJECT && !r->pretty &&
            r->res->main == r->res->hub;
 }
 
