@@ -10,8 +10,9 @@
 
 enum {
     THRESHOLD = 128 * 1024, /* as upstream */
-    WINDOW = 15 + 16,       /* the largest; 16: with the head of gzip */
-    MEMORY = 8              /* what zlib takes when not told */
+    STEP = 64 * 1024,
+    WINDOW = 15 + 16, /* the largest; 16: with the head of gzip */
+    MEMORY = 8        /* what zlib takes when not told */
 };
 
 struct squeeze {
@@ -19,7 +20,8 @@ struct squeeze {
     unsigned code;
     struct net_header headers[MAX_HEADERS + 2];
     uint32_t n;
-    struct strbuf body, small;
+    struct net_parts body;
+    struct strbuf small;
 };
 
 /* A name alone: with a weight it is not one that upstream knows. */
@@ -35,6 +37,22 @@ bool gzip_wanted(const struct request *r, size_t n)
     return false;
 }
 
+/* last: the end, too. */
+static bool add_part(z_stream *z, struct str part, bool last, struct strbuf *out)
+{
+    int status = Z_OK;
+    z->next_in = (unsigned char *)part.p;
+    z->avail_in = (unsigned)part.n;
+    while (status == Z_OK && (z->avail_in > 0 || last)) {
+        strbuf_reserve(out, STEP);
+        z->next_out = (unsigned char *)out->p + out->n;
+        z->avail_out = STEP;
+        status = deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
+        out->n += STEP - z->avail_out;
+    }
+    return status == (last ? Z_STREAM_END : Z_OK);
+}
+
 static void compress_body(void *ctx)
 {
     struct squeeze *s = ctx;
@@ -42,19 +60,25 @@ static void compress_body(void *ctx)
     if (deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) !=
         Z_OK)
         return;
-    strbuf_reserve(&s->small, deflateBound(&z, s->body.n));
-    z.next_in = (unsigned char *)s->body.p;
-    z.avail_in = (unsigned)s->body.n;
-    z.next_out = (unsigned char *)s->small.p;
-    z.avail_out = (unsigned)deflateBound(&z, s->body.n);
-    if (deflate(&z, Z_FINISH) == Z_STREAM_END)
-        s->small.n = z.total_out;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i <= s->body.n; i++) {
+        struct str part = i < s->body.n ? s->body.parts[i] : STR_NONE;
+        ok = add_part(&z, part, i == s->body.n, &s->small);
+    }
+    if (!ok)
+        strbuf_release(&s->small);
     deflateEnd(&z);
 }
 
 static void add_header(struct squeeze *s, struct str name, struct str value)
 {
     s->headers[s->n++] = (struct net_header){name, value};
+}
+
+static void release_body(struct squeeze *s)
+{
+    if (s->body.release)
+        s->body.release(s->body.ctx);
 }
 
 static void respond(void *ctx)
@@ -64,14 +88,18 @@ static void respond(void *ctx)
         add_header(s, STR("content-encoding"), STR("gzip"));
         add_header(s, STR("vary"), STR("Accept-Encoding"));
     }
-    net_respond_buf(s->x, s->code, s->headers, s->n, s->small.n ? &s->small : &s->body);
-    strbuf_release(&s->body);
+    if (s->small.n) {
+        net_respond_buf(s->x, s->code, s->headers, s->n, &s->small);
+        release_body(s);
+    } else {
+        net_respond_parts(s->x, s->code, s->headers, s->n, &s->body);
+    }
     strbuf_release(&s->small);
     free(s);
 }
 
 void gzip_respond(struct request *r, unsigned code, const struct net_header *headers,
-                  uint32_t nheaders, struct strbuf *body)
+                  uint32_t nheaders, const struct net_parts *body)
 {
     struct squeeze *s = mem_zalloc(sizeof *s);
     s->x = r->x;
@@ -79,6 +107,16 @@ void gzip_respond(struct request *r, unsigned code, const struct net_header *hea
     s->n = nheaders;
     memcpy(s->headers, headers, nheaders * sizeof *headers);
     s->body = *body;
-    strbuf_init(body);
     net_work(r->s->loop, compress_body, respond, s);
+}
+
+void gzip_respond_buf(struct request *r, unsigned code, const struct net_header *headers,
+                      uint32_t nheaders, struct strbuf *body)
+{
+    struct str *part = ARENA_NEW(r->a, struct str);
+    size_t n = body->n;
+    char *bytes = strbuf_steal(body);
+    *part = (struct str){bytes, n};
+    struct net_parts parts = {part, 1, free, bytes};
+    gzip_respond(r, code, headers, nheaders, &parts);
 }

@@ -198,9 +198,11 @@ struct request {
 
 /* Large answers to who takes them compressed (gzip.c). n: of the body. */
 bool gzip_wanted(const struct request *r, size_t n);
-/* As net_respond_buf, later. */
+/* As net_respond_parts and net_respond_buf, later. */
 void gzip_respond(struct request *r, unsigned code, const struct net_header *headers,
-                  uint32_t nheaders, struct strbuf *body);
+                  uint32_t nheaders, const struct net_parts *body);
+void gzip_respond_buf(struct request *r, unsigned code, const struct net_header *headers,
+                      uint32_t nheaders, struct strbuf *body);
 /* Ends the request. */
 void request_answer_failure(struct request *r);
 /* The document is consumed: a version and form as asked for are made of it. */

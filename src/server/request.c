@@ -51,7 +51,7 @@ void request_answer_bytes(struct request *r, unsigned code, const char *type,
     struct net_header headers[MAX_HEADERS];
     uint32_t n = request_headers(r, type, headers);
     if (gzip_wanted(r, body->n))
-        gzip_respond(r, code, headers, n, body);
+        gzip_respond_buf(r, code, headers, n, body);
     else
         net_respond_buf(r->x, code, headers, n, body);
 }
@@ -69,7 +69,13 @@ void request_answer_parts(struct request *r, unsigned code, const char *type,
 {
     struct net_header headers[MAX_HEADERS];
     uint32_t n = request_headers(r, type, headers);
-    net_respond_parts(r->x, code, headers, n, body);
+    size_t size = 0;
+    for (uint32_t i = 0; i < body->n; i++)
+        size += body->parts[i].n;
+    if (gzip_wanted(r, size))
+        gzip_respond(r, code, headers, n, body);
+    else
+        net_respond_parts(r->x, code, headers, n, body);
 }
 
 static void answer_doc(struct request *r, unsigned code, const struct doc *d)
