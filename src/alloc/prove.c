@@ -18,7 +18,7 @@ static bool enough(const struct solver *s, uint32_t alt, uint32_t start, uint32_
         uint64_t w = a->ok[word] & free_word(s, alt, word);
         if (word == start / 64)
             w &= ~(uint64_t)0 << start % 64;
-        n += (uint32_t)__builtin_popcountll(w);
+        n += want == 1 ? w != 0 : (uint32_t)__builtin_popcountll(w);
     }
     return n >= want;
 }
@@ -32,11 +32,15 @@ static bool request_has_enough(const struct solver *s, uint32_t request)
     return false;
 }
 
-static bool rest_has_enough(const struct solver *s, uint32_t request)
+/* A request like one of its claim that was looked at asks for the same. */
+static bool rest_has_enough(const struct solver *s, uint32_t first)
 {
-    for (; request < s->horizon; request++)
-        if (!request_has_enough(s, request))
+    for (uint32_t r = first; r < s->horizon; r++) {
+        const struct plan_request *at = &s->plan->requests[r];
+        bool seen = at->like != NONE && at->like >= first && !at->like_claim;
+        if (!seen && !request_has_enough(s, r))
             return false;
+    }
     return true;
 }
 

@@ -160,9 +160,10 @@ void values_build(struct solver *s)
 
 /* ---- What is still wanted of a constraint ---- */
 
-struct demand {           /* of one request */
+struct demand {           /* of one request, or of several that are alike */
     uint32_t first, last; /* alternatives; just one if it has been chosen */
     uint32_t taken, start;
+    uint32_t times;
 };
 
 struct question {
@@ -185,14 +186,19 @@ static void ask_rest(struct question *q, const struct standing *t)
     uint32_t request = standing_request(s, t), end = c->request + c->nrequests;
     q->n = 0;
     if (t->alt != NONE && request >= c->request && request < end && request < s->horizon)
-        q->demands[q->n++] = (struct demand){t->alt, t->alt, t->k, t->start};
+        q->demands[q->n++] = (struct demand){t->alt, t->alt, t->k, t->start, 1};
     request = t->alt == NONE ? 0 : request + 1;
     if (request < c->request)
         request = c->request;
-    for (; request < end && request < s->horizon && q->n < MAX_RESULTS * 2; request++) {
+    for (uint32_t first = request; request < end && request < s->horizon; request++) {
         const struct plan_request *r = &s->plan->requests[request];
-        q->demands[q->n++] =
-            (struct demand){.first = r->alt, .last = r->alt + r->nalts - 1};
+        if (request > first && r->like == request - 1)
+            q->demands[q->n - 1].times++;
+        else if (q->n < MAX_RESULTS * 2)
+            q->demands[q->n++] = (struct demand){
+                .first = r->alt, .last = r->alt + r->nalts - 1, .times = 1};
+        else
+            break;
     }
 }
 
@@ -249,12 +255,17 @@ static bool plain_demand(const struct question *q, const struct demand *d)
            index_of_use(q->s, d->first, use)->known;
 }
 
+static uint32_t still_wanted(const struct question *q, const struct demand *d)
+{
+    return (q->s->alts.v[d->first].count - d->taken) * d->times;
+}
+
 static uint32_t wanted_together(const struct question *q)
 {
     uint32_t want = 0;
     for (uint32_t i = 0; i < q->n; i++)
         if (plain_demand(q, &q->demands[i]))
-            want += q->s->alts.v[q->demands[i].first].count - q->demands[i].taken;
+            want += still_wanted(q, &q->demands[i]);
     return want;
 }
 
@@ -280,7 +291,7 @@ static bool value_serves(const struct question *q, uint32_t value)
     for (uint32_t i = 0; i < q->n; i++)
         if (!demand_has(q, &q->demands[i], value))
             return false;
-    return q->n < 2 || together(q, value);
+    return (q->n == 1 && q->demands[0].times == 1) || together(q, value);
 }
 
 /* The first demand that must have a value: its index has all that can be. */
@@ -368,7 +379,7 @@ static void offer_values(const struct question *q, const struct value_index *x,
         for (uint32_t w = d->start / 64; !cap[v] && w < s->words; w++)
             cap[v] = (open_word(s, d->first, w, d->start) & bits[w] & ~blocked[w]) != 0;
     }
-    f->need[f->nleft++] = s->alts.v[d->first].count - d->taken;
+    f->need[f->nleft++] = still_wanted(q, d);
 }
 
 static bool distinct_refuses(struct question *q)
