@@ -56,6 +56,12 @@ static void push_answers(struct etcd *s, uint64_t reached)
         vec_push(&s->deliveries, (struct etcd_delivery){.request = r});
 }
 
+static void push_waits(struct etcd *s)
+{
+    for (struct etcd_wait *w; (w = etcd_syncs_over(s));)
+        vec_push(&s->deliveries, (struct etcd_delivery){.wait = w});
+}
+
 void etcd_deliver(struct etcd *s, struct etcd_changes *l, uint64_t reached)
 {
     struct etcd_change *c;
@@ -70,6 +76,7 @@ void etcd_deliver(struct etcd *s, struct etcd_changes *l, uint64_t reached)
         vec_push(&s->deliveries, (struct etcd_delivery){.change = c});
     }
     push_answers(s, s->reached);
+    push_waits(s);
     bool wake = idle && s->deliveries.n > 0;
     pthread_mutex_unlock(&s->lock);
     if (wake && s->opts.wake)
@@ -82,6 +89,10 @@ static void deliver(struct etcd *s, const struct etcd_delivery *d)
 {
     if (d->request) {
         request_deliver(d->request, &s->answer_opts);
+        return;
+    }
+    if (d->wait) {
+        etcd_wait_deliver(d->wait);
         return;
     }
     s->revision = d->change->change.revision;
@@ -144,7 +155,8 @@ static void on_tick(void *ctx)
     struct etcd *s = ctx;
     s->tick = NULL;
     etcd_follow_up(s);
-    bool more = etcd_writes_sweep(s);
+    bool more = etcd_syncs_sweep(s); /* they are handed over with the writes */
+    more = etcd_writes_sweep(s) || more;
     more = etcd_jobs_sweep(s) || more;
     if (more || (s->following && !s->watch))
         etcd_tick(s);
@@ -163,6 +175,7 @@ static void on_up(void *ctx)
     struct etcd *s = ctx;
     etcd_follow_up(s);
     etcd_jobs_pump(s);
+    etcd_syncs_pump(s);
     etcd_writes_pump(s);
 }
 
@@ -178,7 +191,9 @@ static void finish_stop(void *ctx)
     struct etcd *s = ctx;
     if (s->stopped)
         return;
+    etcd_syncs_stop(s);
     s->stopped = true;
+    etcd_deliver(s, NULL, s->reached);
     net_timer_stop(s->tick);
     etcd_follow_release(s);
     etcd_forget_release(s);
@@ -338,7 +353,8 @@ static uint64_t etcd_compacted(const struct store *store)
     {                                                                                    \
         .scheme = name, .open = opener, .close = etcd_close, .submit = etcd_submit,      \
         .poll = etcd_poll, .snapshot = etcd_snapshot, .history = etcd_history,           \
-        .compact = etcd_compact, .revision = etcd_revision, .compacted = etcd_compacted, \
+        .compact = etcd_compact, .sync = etcd_sync, .revision = etcd_revision,           \
+        .compacted = etcd_compacted,                                                     \
     }
 const struct store_backend store_etcd = BACKEND("etcd:", open_plain);
 const struct store_backend store_etcds = BACKEND("etcds:", open_tls);

@@ -4,11 +4,13 @@
  * thread and loop, but for what the lock guards and what is marked as the owner's (the
  * thread of store_poll).
  *
- *     writes   etcd_write.c   transactions, one at a time for each key, others side by
- * side etcd_doubt.c   what became of a write whose answer was lost changes  etcd_follow.c
- * the one watch, and its resumption, whatever happens etcd_known.c   which keys there
- * are, to tell what a gap has changed reads    etcd_read.c    snapshots and history, for
- * the owner who waits forget   etcd_forget.c  compaction, together with other servers
+ *     writes   etcd_write.c   transactions: of one key in order, of others side by side
+ *              etcd_doubt.c   what became of a write whose answer was lost
+ *     changes  etcd_follow.c  the one watch, and its resumption, whatever happens
+ *              etcd_known.c   which keys there are, to tell what a gap has changed
+ *     reads    etcd_read.c    snapshots and history, for the owner who waits
+ *              etcd_sync.c    whether what the owner has is all that was written
+ *     forget   etcd_forget.c  compaction, together with other servers
  *
  * An answer waits until all changes up to its revision have been handed over.
  */
@@ -29,12 +31,16 @@ enum {
     ETCD_TRY_MS = 5000,                                 /* of one attempt of a call */
     ETCD_WRITE_MS = 15000, /* after which a write has failed, or nobody knows */
     ETCD_READ_MS = 30000,
+    ETCD_SYNC_MS = 3000,
     ETCD_CLOSE_MS = 5000, /* for what is under way */
 };
 
-struct etcd_delivery { /* one of both */
+struct etcd_wait;
+
+struct etcd_delivery { /* one of them */
     struct etcd_change *change;
     struct request *request;
+    struct etcd_wait *wait;
 };
 
 struct etcd_write {
@@ -78,6 +84,14 @@ struct etcd_forget {
     struct net_timer *timer;
 };
 
+struct etcd_syncs {
+    struct etcd_wait *fresh; /* etcd is to be asked for them */
+    struct etcd_wait *asked; /* it is being asked */
+    struct etcd_wait *pending, *over;
+    bool asking, marking;
+    struct net_timer *timer;
+};
+
 struct etcd_job;
 
 struct etcd {
@@ -96,6 +110,7 @@ struct etcd {
     bool posted; /* the thread has been told of them */
     VEC(struct etcd_delivery) deliveries;
     struct etcd_job *jobs; /* handed over */
+    struct etcd_wait *waits;
     uint64_t compacted, compact_to;
 
     /* The thread's. */
@@ -107,6 +122,7 @@ struct etcd {
     struct etcd_writes writes;
     struct etcd_job *running; /* jobs that are not done */
     struct etcd_known known;
+    struct etcd_syncs syncs;
     struct etcd_forget forget;
     struct net_timer *tick;
     bool stopping, stopped;
@@ -190,6 +206,17 @@ bool etcd_jobs_sweep(struct etcd *s);
 /* A page of our keys, from a key on, at a revision (0: now). */
 void etcd_page(const struct etcd *s, Etcd__RangeRequest *r, struct str from,
                uint64_t revision, int64_t limit);
+
+/* ---- etcd_sync.c ---- */
+
+/* The owner's. */
+void etcd_sync(struct store *store, void (*done)(void *ctx, bool current), void *ctx);
+void etcd_wait_deliver(struct etcd_wait *w);
+/* The thread's. */
+void etcd_syncs_pump(struct etcd *s);
+bool etcd_syncs_sweep(struct etcd *s);
+struct etcd_wait *etcd_syncs_over(struct etcd *s); /* the next that is, or NULL */
+void etcd_syncs_stop(struct etcd *s);
 
 /* ---- etcd_forget.c ---- */
 

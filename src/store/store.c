@@ -63,6 +63,14 @@ void store_compact(struct store *s, uint64_t revision)
     s->backend->compact(s, revision);
 }
 
+void store_sync(struct store *s, void (*done)(void *ctx, bool current), void *ctx)
+{
+    if (s->backend->sync)
+        s->backend->sync(s, done, ctx);
+    else
+        done(ctx, true);
+}
+
 uint64_t store_compacted(const struct store *s)
 {
     return s->backend->compacted(s);

@@ -124,6 +124,9 @@ bool store_history(struct store *s, uint64_t after, store_each_change *each, voi
 /* Forgets history up to and including revision, soon and in small steps that stall no
  * write. */
 void store_compact(struct store *s, uint64_t revision);
+/* done(ctx, true) once all that anybody had written when this was called was delivered;
+ * false: that is not known (etcd cannot be reached). At once, or from store_poll. */
+void store_sync(struct store *s, void (*done)(void *ctx, bool current), void *ctx);
 /* History is known after this revision; with etcd, as far as this is known here. */
 uint64_t store_compacted(const struct store *s);
 
@@ -140,6 +143,8 @@ struct store_backend {
     bool (*history)(struct store *s, uint64_t after, store_each_change *each, void *ctx,
                     struct err *e);
     void (*compact)(struct store *s, uint64_t revision);
+    /* NULL: nobody else writes. */
+    void (*sync)(struct store *s, void (*done)(void *ctx, bool current), void *ctx);
     uint64_t (*revision)(const struct store *s);
     uint64_t (*compacted)(const struct store *s);
 };
