@@ -14,6 +14,7 @@
 #include "server/auth.h"
 #include "server/bootstrap.h"
 #include "server/compact.h"
+#include "server/current.h"
 #include "server/relay.h"
 #include "server/runtime_config.h"
 #include "server/storage.h"
@@ -232,10 +233,15 @@ static bool allow(struct request *r)
     return allowed;
 }
 
+static void serve_verb(struct request *r)
+{
+    serve_resource(r, find_verb(r));
+}
+
 static void serve(struct request *r)
 {
     if (r->route.form == ROUTE_RESOURCE)
-        serve_resource(r, find_verb(r));
+        current_serve(r, serve_verb);
     else if (r->route.form == ROUTE_OTHER)
         serve_other(r);
     else
