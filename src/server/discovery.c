@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "server/scale.h"
+#include "server/inner.h"
 
 static void set_text(struct arena *a, struct doc *d, const char *key, const char *text)
 {
@@ -116,6 +116,18 @@ static const char *body_kind(const struct api_kind *k)
     return slash ? slash + 1 : k->name;
 }
 
+/* "GROUP/VERSION/KIND" is told as such: a body from elsewhere. */
+static void set_elsewhere(struct arena *a, struct doc *d, const struct api_kind *k)
+{
+    struct str name = str_from(k->name);
+    size_t one = str_find_byte(name, '/', 0);
+    if (one == SIZE_MAX)
+        return;
+    size_t two = str_find_byte(name, '/', one + 1);
+    doc_set(a, d, "group", doc_make_string(a, str_sub(name, 0, one)));
+    doc_set(a, d, "version", doc_make_string(a, str_sub(name, one + 1, two)));
+}
+
 static struct doc resource_doc(struct arena *a, const struct resource *res)
 {
     const struct api_kind *k = res->kind;
@@ -123,10 +135,7 @@ static struct doc resource_doc(struct arena *a, const struct resource *res)
     set_text(a, &d, "name", k->resource);
     set_text(a, &d, "singularName", k->singular);
     doc_set(a, &d, "namespaced", doc_make_bool(k->namespaced));
-    if (is_scale(res)) {
-        set_text(a, &d, "group", "autoscaling");
-        set_text(a, &d, "version", "v1");
-    }
+    set_elsewhere(a, &d, k);
     set_text(a, &d, "kind", body_kind(k));
     doc_set(a, &d, "verbs", text_list(a, res->verbs));
     if (k->short_names[0])
@@ -170,13 +179,12 @@ static void serve_version(struct request *r)
 
 /* ---- all in one ---- */
 
-/* Group and version are told only of a body from elsewhere. */
 static struct doc response_kind(struct arena *a, const struct resource *res)
 {
     struct doc d = doc_make_map();
-    bool scale = is_scale(res);
-    set_text(a, &d, "group", scale ? "autoscaling" : "");
-    set_text(a, &d, "version", scale ? "v1" : "");
+    set_text(a, &d, "group", "");
+    set_text(a, &d, "version", "");
+    set_elsewhere(a, &d, res->kind);
     set_text(a, &d, "kind", body_kind(res->kind));
     return d;
 }

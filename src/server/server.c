@@ -150,7 +150,10 @@ static void serve_other(struct request *r)
         (str_is(path, "/healthz") || str_is(path, "/livez") || str_is(path, "/readyz"))) {
         answer_text(r, 200, "text/plain; charset=utf-8", "ok");
     } else if (get && (str_is(path, "/version") || str_is(path, "/version/"))) {
-        answer_text(r, 200, "application/json", VERSION);
+        if (media_negotiate(r))
+            answer_text(r, 200, "application/json", VERSION);
+        else
+            request_answer_failure(r);
     } else if (!compact_serve(r) && !openid_serve(r)) {
         request_answer_nowhere(r);
     }
