@@ -194,6 +194,7 @@ var tolerated = []*regexp.Regexp{
 	// Pods and claims go while controllers look at them.
 	regexp.MustCompile(`\b(pods|poddisruptionbudgets.policy|resourceclaims\.resource\.k8s\.io) \\?"[^"]+" not found`),
 	regexp.MustCompile(`because it is being terminated`),
+	regexp.MustCompile(`unexpected items still remain in namespace: .* Resource=pods`),
 }
 
 // While the server is down, nothing else can be expected.

@@ -386,7 +386,7 @@ func volumesAndToken(t *T) {
 	makeConfigMap(t, "settings")
 	_, err := client.CoreV1().Secrets(t.NS).Create(t, &corev1.Secret{ObjectMeta: meta("hidden"), StringData: map[string]string{"word": "xyzzy"}}, metav1.CreateOptions{})
 	t.OK(err, "secret")
-	pod := shellPod("reader", "cat /settings/step /hidden/word; echo; cat /var/run/secrets/kubernetes.io/serviceaccount/token; sleep 1000000")
+	pod := shellPod("reader", "cat /settings/step /hidden/word; echo; cat /var/run/secrets/kubernetes.io/serviceaccount/token; echo; sleep 1000000")
 	pod.Spec.Volumes = []corev1.Volume{
 		{Name: "settings", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}},
 		{Name: "hidden", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "hidden"}}}}
@@ -397,7 +397,7 @@ func volumesAndToken(t *T) {
 		raw, err := client.CoreV1().Pods(t.NS).GetLogs("reader", &corev1.PodLogOptions{}).DoRaw(t)
 		t.OK(err, "logs")
 		lines = strings.Split(string(raw), "\n")
-		return len(lines) == 2 && lines[1] != "", string(raw)
+		return len(lines) == 3, string(raw)
 	})
 	t.Must(lines[0] == "0xyzzy", "the volumes hold %q", lines[0])
 	review, err := client.AuthenticationV1().TokenReviews().Create(t, &authenticationv1.TokenReview{
