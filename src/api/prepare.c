@@ -312,6 +312,8 @@ static const struct preparation ROWS[] = {
     {"autoscaling", "horizontalpodautoscalers", STATUS | FIRST, SPEC},
     {"batch", "cronjobs", STATUS | FIRST, SPEC},
     {"batch", "jobs", STATUS | FIRST, SPEC, new_job},
+    {CERTIFICATES, "certificatesigningrequests", STATUS, NULL, prepare_new_request,
+     prepare_request, prepare_request_status},
     {CERTIFICATES, "podcertificaterequests", STATUS | STATUS_ALONE, NULL},
     {"discovery.k8s.io", "endpointslices", FIRST,
      "addressType,endpoints,ports,metadata.labels"},
@@ -462,6 +464,8 @@ void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind
         update_status(p, row, object, old);
     else if (str_is(sub, "finalize"))
         prepare_keep(p, object, old, "status");
+    else if (str_is(sub, "approval"))
+        prepare_request_approval(p, object, old);
     else if (sub.n)
         update_part(p, sub, object, old, generation);
     else

@@ -21,13 +21,15 @@ struct api_prepare {
     /* Of the addresses of services, the preferred one first: "IPv4", "IPv6,IPv4". NULL:
      * services get none. */
     const char *families;
+    /* Who writes, as username, uid, groups, extra; NULL: nobody knows. */
+    const struct doc *user;
 };
 
 /* metadata.name and uid are set already. */
 void api_prepare_create(const struct api_prepare *p, const struct api_kind *kind,
                         struct doc *object);
 /* kind may be a subresource: status, namespaces/finalize, pods/ephemeralcontainers,
- * pods/resize. old is what is stored, in the
+ * pods/resize, certificatesigningrequests/approval. old is what is stored, in the
  * same version. */
 void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind,
                         struct doc *object, const struct doc *old);

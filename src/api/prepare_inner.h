@@ -11,7 +11,8 @@ typedef void prepare_fn(const struct api_prepare *p, struct doc *object,
                         const struct doc *old);
 
 prepare_fn prepare_new_pod, prepare_pod_status, prepare_pod_debug, prepare_pod_resize,
-    prepare_service;
+    prepare_service, prepare_new_request, prepare_request, prepare_request_status,
+    prepare_request_approval;
 
 /* Fills in the resources of a pod that says any (spec of the pod). */
 void prepare_pod_level(const struct api_prepare *p, struct doc *spec);

@@ -10,6 +10,7 @@
 #include "api/validate.h"
 #include "server/admission.h"
 #include "server/escalation.h"
+#include "server/user.h"
 
 void write_set_meta(struct request *r, struct doc *d, const char *key, struct str value)
 {
@@ -152,7 +153,8 @@ bool write_finish_create(struct write *w, struct doc *d)
     struct admission admission = {r, ADMIT_CREATE, w->name, d, NULL};
     if (!admission_mutate(&admission) || !escalation_check(r, d, NULL))
         return false;
-    struct api_prepare prepare = {.a = r->a, .now = r->now};
+    struct doc user = user_doc(r->user, r->a);
+    struct api_prepare prepare = {.a = r->a, .now = r->now, .user = &user};
     api_prepare_create(&prepare, r->res->hub, d);
     w->object = *d;
     w->key = object_key(r->res, r->route.namespace, w->name, r->a);

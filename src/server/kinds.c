@@ -196,7 +196,7 @@ static const char *sub_of(const struct api_kind *k)
 static bool is_side(const char *sub)
 {
     return strcmp(sub, "status") == 0 || strcmp(sub, "finalize") == 0 ||
-           strcmp(sub, "scale") == 0;
+           strcmp(sub, "scale") == 0 || strcmp(sub, "approval") == 0;
 }
 
 static const struct api_kind *main_of(const struct api_kind *k)

@@ -727,8 +727,11 @@ func certificateSigned(t *T) {
 		Spec: certificatesv1.CertificateSigningRequestSpec{
 			Request:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}),
 			SignerName: certificatesv1.KubeAPIServerClientSignerName,
+			Username:   "somebody else", Groups: []string{"system:masters"},
 			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth}}}, metav1.CreateOptions{})
 	t.OK(err, "create")
+	t.Must(r.Spec.Username != "somebody else" && r.Spec.Username != "" && slices.Contains(r.Spec.Groups, "system:authenticated"),
+		"who asks is %q of %v", r.Spec.Username, r.Spec.Groups)
 	r.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{{Type: certificatesv1.CertificateApproved,
 		Status: corev1.ConditionTrue, Reason: "Checked"}}
 	_, err = requests.UpdateApproval(t, "jane", r, metav1.UpdateOptions{})
