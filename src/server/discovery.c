@@ -116,7 +116,7 @@ static const char *body_kind(const struct api_kind *k)
     return slash ? slash + 1 : k->name;
 }
 
-/* "GROUP/VERSION/KIND" is told as such: a body from elsewhere. */
+/* Of "GROUP/VERSION/KIND" group and version are told too, where it is another group. */
 static void set_elsewhere(struct arena *a, struct doc *d, const struct api_kind *k)
 {
     struct str name = str_from(k->name);
@@ -124,6 +124,8 @@ static void set_elsewhere(struct arena *a, struct doc *d, const struct api_kind 
     if (one == SIZE_MAX)
         return;
     size_t two = str_find_byte(name, '/', one + 1);
+    if (str_is(str_sub(name, 0, one), k->group))
+        return;
     doc_set(a, d, "group", doc_make_string(a, str_sub(name, 0, one)));
     doc_set(a, d, "version", doc_make_string(a, str_sub(name, one + 1, two)));
 }
