@@ -53,7 +53,9 @@ def read_rules(path):
         if not line:
             continue
         if not line.startswith(' '):
-            rows = rules.setdefault(line, [])
+            name, _, like = line.partition(' like ')
+            rows = rules.setdefault(name, [])
+            rows.extend(rules[like] if like else [])
             continue
         left, colon, right = line.partition(':')
         if not colon:
@@ -189,9 +191,12 @@ class Tables:
         for k, (field, flags, checks) in enumerate(rows):
             if field != '*' and field not in fields:
                 raise SystemExit(f'{stem} {name}: no field {field}')
-            out('    {%s, %s, %d, %s},' % (
+            shown = [f[3:] for f in flags if f.startswith('as=')]
+            flags = [f for f in flags if not f.startswith('as=')]
+            out('    {%s, %s, %s, %d, %s},' % (
                 'NULL' if field == '*' else f'&fields_{i}[{fields.index(field)}]',
-                f'rules_{i}_{k}' if checks else 'NULL', len(checks),
+                f'rules_{i}_{k}' if checks else 'NULL',
+                f'"{shown[0]}"' if shown else 'NULL', len(checks),
                 ' | '.join('API_ROW_' + f.upper() for f in flags) or '0'))
         out('};')
 

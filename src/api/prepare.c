@@ -267,6 +267,32 @@ static void sources_of_claim(const struct api_prepare *p, struct doc *object,
     copy_source(p, spec, "dataSourceRef", "dataSource");
 }
 
+/* podCIDR is the first of podCIDRs, and counts more where they differ. */
+static void ranges_of_node(const struct api_prepare *p, struct doc *object,
+                           const struct doc *old)
+{
+    struct doc *spec = prepare_map(p, object, "spec");
+    struct doc *all = api_edit_get(spec, "podCIDRs"), list = doc_make_list();
+    struct str one = doc_get_text(spec, "podCIDR");
+    (void)old;
+    if (one.n && ((!all || all->n == 0) || !str_eq(doc_str(&all->items[0]), one))) {
+        doc_append(p->a, &list, doc_make_string(p->a, one));
+        doc_set(p->a, spec, "podCIDRs", list);
+    } else if (!one.n && all && all->n) {
+        prepare_text(p, spec, "podCIDR", doc_str(&all->items[0]));
+    }
+}
+
+/* Leases that replicas agree on by a strategy are an alpha feature. */
+static void plain_lease(const struct api_prepare *p, struct doc *object,
+                        const struct doc *old)
+{
+    struct doc *spec = prepare_map(p, object, "spec");
+    (void)old;
+    doc_remove(spec, STR("strategy"));
+    doc_remove(spec, STR("preferredHolder"));
+}
+
 /* ---- kinds as rows ---- */
 
 enum { STATUS = 1, STATUS_ALONE = 2, FIRST = 4 };
@@ -287,7 +313,7 @@ struct preparation {
 
 static const struct preparation ROWS[] = {
     {"", "namespaces", STATUS, NULL, new_namespace, changed_namespace},
-    {"", "nodes", 0, NULL},
+    {"", "nodes", 0, NULL, ranges_of_node, ranges_of_node},
     {"", "persistentvolumeclaims", STATUS, NULL, sources_of_claim, sources_of_claim},
     {"", "persistentvolumes", STATUS, NULL, new_volume, NULL, volume_status},
     {"", "pods", STATUS | FIRST, SPEC, prepare_new_pod, NULL, prepare_pod_status},
@@ -315,6 +341,7 @@ static const struct preparation ROWS[] = {
     {CERTIFICATES, "certificatesigningrequests", STATUS, NULL, prepare_new_request,
      prepare_request, prepare_request_status},
     {CERTIFICATES, "podcertificaterequests", STATUS | STATUS_ALONE, NULL},
+    {"coordination.k8s.io", "leases", 0, NULL, plain_lease, plain_lease},
     {"discovery.k8s.io", "endpointslices", FIRST,
      "addressType,endpoints,ports,metadata.labels"},
     {FLOW, "flowschemas", STATUS | STATUS_ALONE | FIRST, SPEC},

@@ -35,7 +35,7 @@ void api_errors_release(struct api_errors *errors)
 void api_error_print(const struct api_error *e, struct strbuf *out)
 {
     strbuf_addf(out, "%.*s: %s", STR_ARG(e->path), TYPES[e->type].words);
-    if (e->bad.p)
+    if (e->bad.n)
         strbuf_addf(out, ": %.*s", STR_ARG(e->bad));
     if (e->detail.n)
         strbuf_addf(out, ": %.*s", STR_ARG(e->detail));
@@ -240,13 +240,40 @@ bool api_report_at(struct api_at *at, const char *suffix, const struct doc *valu
     return false;
 }
 
+static const struct doc *item_at(const struct doc *list, struct str index)
+{
+    size_t i = 0;
+    for (size_t k = 0; k < index.n; k++) {
+        if (index.p[k] < '0' || index.p[k] > '9' || i >= list->n)
+            return NULL;
+        i = i * 10 + (size_t)(index.p[k] - '0');
+    }
+    return i < list->n ? &list->items[i] : NULL;
+}
+
+/* What a path says that goes on from d: ".limits[cpu]", "[3].name". NULL: nothing. */
+static const struct doc *value_below(const struct doc *d, struct str path)
+{
+    while (d && path.n) {
+        bool item = path.p[0] == '[';
+        size_t end = item ? str_find_byte(path, ']', 1) : name_end(path, 1);
+        struct str name = str_sub(path, 1, end);
+        if (d->type == DOC_LIST)
+            d = item_at(d, name);
+        else
+            d = d->type == DOC_MAP ? doc_get_str(d, name) : NULL;
+        path = str_sub(path, end + item, SIZE_MAX);
+    }
+    return d;
+}
+
 bool api_report_shown(struct api_at *at, const char *suffix, struct str shown,
                       enum api_error_type type, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    report(at->w, path_below(at, suffix), suffix[0] ? NULL : at->value, shown, type, fmt,
-           ap);
+    report(at->w, path_below(at, suffix), value_below(at->value, str_from(suffix)), shown,
+           type, fmt, ap);
     va_end(ap);
     return false;
 }

@@ -22,6 +22,9 @@ struct api_walk {
     const struct doc
         *devices_spec; /* spec.devices of the claim at hand (names, constraints) */
     const struct doc *pod_spec;    /* PodSpec at hand */
+    struct str pod_path;           /* its path */
+    const struct doc *container;   /* of that pod */
+    const char *role;              /* what rule `role` said of the list at hand, or "" */
     const struct doc *request;     /* DeviceRequest at hand */
     const struct doc *alternative; /* DeviceSubRequest at hand, NULL inside exactly */
     const struct doc *device;      /* Device at hand */
@@ -63,11 +66,14 @@ enum api_row_flags {
     API_ROW_OPTIONAL = 1 << 0, /* nothing is checked when the field is absent */
     API_ROW_ALWAYS = 1 << 1,   /* members are checked even when the struct is absent */
     API_ROW_KEEP = 1 << 2,     /* not checked again while it equals what is stored */
+    API_ROW_NONEMPTY = 1 << 3, /* nothing is checked when the text is absent or empty */
+    API_ROW_EVER = 1 << 4,     /* spec and status alike, whichever of them is written */
 };
 
 struct api_row {
     const struct api_field *field; /* NULL: rules of the struct */
     const struct api_rule *rules;
+    const char *as; /* the field's name in paths, "": it is left out; NULL: its own */
     uint8_t nrules;
     uint8_t flags;
 };
@@ -95,7 +101,7 @@ bool api_report_path(struct api_walk *w, struct str path, const struct doc *valu
     __attribute__((format(printf, 5, 6)));
 
 /* The same where something else than the value is shown as the bad one: shown is what is
- * printed, "null" or what api_shown_text makes. */
+ * printed, "null" or what api_shown_text makes; "": nothing. */
 bool api_report_shown(struct api_at *at, const char *suffix, struct str shown,
                       enum api_error_type type, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "api/rules.h"
-#include "api/rules_util.h"
+#include "api/rules_text.h"
 #include "api/timestamp.h"
 #include "base/map.h"
 #include "num/quantity.h"
@@ -266,7 +266,7 @@ bool rules_bad_key(struct api_at *at, const struct doc_member *m,
 
 enum { DRIVER_NAME_MAX = 63, POOL_NAME_MAX = 253, ID_MAX = 32 };
 
-static struct str lowered(struct arena *a, struct str s)
+struct str rules_lowered(struct arena *a, struct str s)
 {
     char *p = (char *)arena_str(a, s).p;
     for (size_t i = 0; i < s.n; i++)
@@ -314,7 +314,7 @@ static void driver_defects(struct defects *d, struct api_walk *w, struct str s)
     if (declared)
         name_defects(d, w, NAME_DNS1123_SUBDOMAIN_CASELESS, s, s, "");
     else
-        name_defects(d, w, NAME_DNS1123_SUBDOMAIN, lowered(w->a, s), s, "");
+        name_defects(d, w, NAME_DNS1123_SUBDOMAIN, rules_lowered(w->a, s), s, "");
 }
 
 API_RULE(driver_name)
@@ -520,14 +520,8 @@ API_RULE(each_semver)
 
 API_RULE(one_of)
 {
-    struct str s = api_text(at->value), left = str_from(arg);
-    while (left.n) {
-        size_t bar = str_find_byte(left, '|', 0);
-        if (str_eq(str_sub(left, 0, bar), s))
-            return true;
-        left = bar == SIZE_MAX ? STR_NONE : str_sub(left, bar + 1, SIZE_MAX);
-    }
-    return rules_not_supported(at, "", at->value, arg);
+    return rules_among(api_text(at->value), arg) ||
+           rules_not_supported(at, "", at->value, arg);
 }
 
 API_RULE(one_of_if_set)

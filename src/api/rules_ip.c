@@ -42,6 +42,31 @@ bool rules_ip_read(struct str s, struct rules_ip *out)
     return true;
 }
 
+static bool has_leading_zero(struct str s)
+{
+    bool start = true;
+    for (size_t i = 0; i + 1 < s.n; i++) {
+        bool digit = s.p[i + 1] >= '0' && s.p[i + 1] <= '9';
+        if (start && s.p[i] == '0' && digit && str_find_byte(s, ':', 0) == SIZE_MAX)
+            return true;
+        start = s.p[i] == '.';
+    }
+    return false;
+}
+
+void rules_ip(struct api_at *at, const char *suffix, const struct doc *value)
+{
+    struct rules_ip ip;
+    if (!rules_ip_read(api_text(value), &ip))
+        api_report_at(at, suffix, value, API_ERROR_INVALID,
+                      "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    else if (has_leading_zero(api_text(value)))
+        api_report_at(at, suffix, value, API_ERROR_INVALID, "must not have leading 0s");
+    else if (ip.mapped)
+        api_report_at(at, suffix, value, API_ERROR_INVALID,
+                      "must not be an IPv4-mapped IPv6 address");
+}
+
 static bool read_bits(struct str s, unsigned max, unsigned *out)
 {
     unsigned n = 0;
@@ -54,6 +79,41 @@ static bool read_bits(struct str s, unsigned max, unsigned *out)
     }
     *out = n;
     return n <= max;
+}
+
+static bool has_host_bits(const struct rules_ip *ip, unsigned bits)
+{
+    unsigned char addr[16] = {0};
+    inet_pton(ip->v6 ? AF_INET6 : AF_INET, ip->text, addr);
+    for (unsigned i = bits; i < (ip->v6 ? 128u : 32u); i++)
+        if (addr[i / 8] & (0x80u >> i % 8))
+            return true;
+    return false;
+}
+
+unsigned rules_cidr(struct api_at *at, const char *suffix, const struct doc *value)
+{
+    struct str s = api_text(value);
+    size_t slash = str_find_byte(s, '/', 0);
+    struct str host = str_sub(s, 0, slash), length = str_sub(s, host.n + 1, SIZE_MAX);
+    struct rules_ip ip;
+    unsigned bits;
+    const char *text = NULL;
+    if (slash == SIZE_MAX || !rules_ip_read(host, &ip) ||
+        !read_bits(length, ip.v6 || ip.mapped ? 128 : 32, &bits)) {
+        api_report_at(at, suffix, value, API_ERROR_INVALID,
+                      "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+        return 0;
+    }
+    if (has_leading_zero(host) || (length.n > 1 && length.p[0] == '0'))
+        text = "must not have leading 0s in IP or prefix length";
+    else if (ip.mapped)
+        text = "must not have an IPv4-mapped IPv6 address";
+    else if (has_host_bits(&ip, bits))
+        text = "must not have bits set beyond the prefix length";
+    if (text)
+        api_report_at(at, suffix, value, API_ERROR_INVALID, "%s", text);
+    return ip.v6 ? 2 : 1;
 }
 
 /* "ADDRESS/BITS" in the one spelling. */

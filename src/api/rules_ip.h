@@ -13,4 +13,10 @@ struct rules_ip {
 /* Lenient about leading zeros. */
 bool rules_ip_read(struct str s, struct rules_ip *out);
 
+/* Reports what is wrong with it as an address of a field that once was lenient. */
+void rules_ip(struct api_at *at, const char *suffix, const struct doc *value);
+/* The same of a range of addresses. Returns its family: 1 for IPv4, 2 for IPv6, 0 for
+ * what is none. */
+unsigned rules_cidr(struct api_at *at, const char *suffix, const struct doc *value);
+
 #endif

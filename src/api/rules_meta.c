@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Object metadata (spec 2.1 "Object metadata"). */
+#include <stdlib.h>
+
 #include "api/rules.h"
 #include "api/rules_util.h"
 #include "base/quote.h"
@@ -17,72 +19,80 @@ static struct api_at member_at(struct api_at *meta, const char *key)
     return at;
 }
 
-static void report_name(struct api_at *at, const char *suffix, const struct doc *value,
+/* Problems of a text, said of what is shown. */
+static void report_name(struct api_at *at, const char *suffix, struct str shown,
                         enum name_kind kind, struct str text)
 {
     struct str problems[NAME_MAX_PROBLEMS];
-    unsigned n = name_check(kind, text, at->w->a, problems);
+    unsigned n = rules_problems(at->w, kind, text, problems);
     for (unsigned i = 0; i < n; i++)
-        api_report_at(at, suffix, value, API_ERROR_INVALID, "%.*s", STR_ARG(problems[i]));
+        api_report_shown(at, suffix, api_shown_text(at->w->a, shown), API_ERROR_INVALID,
+                         "%.*s", STR_ARG(problems[i]));
 }
 
-static enum name_kind kind_of(const char *arg)
+/* ---- names ---- */
+
+/* What a part of a URL cannot be. */
+void rules_segment(struct api_at *at, const char *suffix, struct str text, bool prefix)
 {
-    if (str_is(str_from(arg), "label"))
-        return NAME_DNS1123_LABEL;
-    return str_is(str_from(arg), "label1035") ? NAME_DNS1035_LABEL
-                                              : NAME_DNS1123_SUBDOMAIN;
+    static const char *const PARTS[] = {"/", "%"};
+    struct str shown = api_shown_text(at->w->a, text);
+    if (!prefix && (str_is(text, ".") || str_is(text, ".."))) {
+        api_report_shown(at, suffix, shown, API_ERROR_INVALID, "may not be '%.*s'",
+                         STR_ARG(text));
+        return;
+    }
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+        if (str_find(text, str_from(PARTS[i])) != SIZE_MAX)
+            api_report_shown(at, suffix, shown, API_ERROR_INVALID, "may not contain '%s'",
+                             PARTS[i]);
 }
 
-/* A prefix may end in a dash or a dot: what is generated follows. */
+/* A prefix may end in a dash: what is generated follows. */
 static struct str generated(struct arena *a, struct str prefix)
 {
     if (prefix.n > 1 && prefix.p[prefix.n - 1] == '-')
-        return arena_printf(a, "%.*sa", (int)prefix.n - 1, prefix.p);
+        return arena_printf(a, "%.*sa", (int)prefix.n - 2, prefix.p);
     return prefix;
 }
 
-/* The form of the kind's names. */
-static void check_form(struct api_at *at, enum name_kind kind, bool check_prefix)
+static void check_name(struct api_at *at, const char *suffix, struct str text,
+                       const char *form, bool prefix)
 {
-    const struct doc *name = api_member(at->value, "name");
-    const struct doc *prefix = api_member(at->value, "generateName");
-    if (!api_empty(prefix) && check_prefix)
-        report_name(at, ".generateName", prefix, kind,
-                    generated(at->w->a, api_text(prefix)));
-    if (!api_empty(name))
-        report_name(at, ".name", name, kind, api_text(name));
+    struct str checked = prefix ? generated(at->w->a, text) : text;
+    enum name_kind kind = NAME_DNS1123_SUBDOMAIN;
+    if (strncmp(form, "segment", 7) == 0) {
+        rules_segment(at, suffix, text, prefix);
+        return;
+    }
+    if (strncmp(form, "label1035", 9) == 0)
+        kind = NAME_DNS1035_LABEL;
+    else if (strncmp(form, "label", 5) == 0)
+        kind = NAME_DNS1123_LABEL;
+    report_name(at, suffix, text, kind, checked);
 }
 
-/* A new object may leave its name to be generated. */
 static void require_name(struct api_at *at)
 {
-    if (api_empty(api_member(at->value, "name")) &&
-        (at->w->opts->op != API_CREATE ||
-         api_empty(api_member(at->value, "generateName"))))
-        api_report_at(at, ".name", api_member(at->value, "name"), API_ERROR_REQUIRED,
+    const struct doc *name = api_member(at->value, "name");
+    if (api_empty(name))
+        api_report_at(at, ".name", name, API_ERROR_REQUIRED,
                       "name or generateName is required");
 }
 
-/* What a part of a URL cannot be, whatever the kind. */
-static void check_segment(struct api_at *at, const char *suffix, const struct doc *value)
+/* The form of the kind's names. */
+static void check_form(struct api_at *at, const char *form)
 {
-    struct str text = api_text(value);
-    if (str_find_byte(text, '/', 0) != SIZE_MAX ||
-        str_find_byte(text, '%', 0) != SIZE_MAX)
-        api_report_at(at, suffix, value, API_ERROR_INVALID,
-                      "may not contain '/' or '%%'");
-}
-
-/* Upstream's generic stage looks at the name again on every update. */
-static void check_segments(struct api_at *at)
-{
-    const struct doc *name = api_member(at->value, "name");
-    if (str_is(api_text(name), ".") || str_is(api_text(name), ".."))
-        api_report_at(at, ".name", name, API_ERROR_INVALID, "may not be '%s'",
-                      api_text(name).p);
-    check_segment(at, ".name", name);
-    check_segment(at, ".generateName", api_member(at->value, "generateName"));
+    struct str name = api_text(api_member(at->value, "name"));
+    struct str prefix = api_text(api_member(at->value, "generateName"));
+    at->w->declared = strstr(form, "|declared") != NULL;
+    if (prefix.n && !strstr(form, "|unchecked-prefix"))
+        check_name(at, ".generateName", prefix, form, true);
+    if (name.n)
+        check_name(at, ".name", name, form, false);
+    else if (at->w->opts->op != API_CREATE || prefix.n == 0)
+        require_name(at);
+    at->w->declared = false;
 }
 
 static bool kind_is_namespaced(struct api_at *at)
@@ -105,34 +115,32 @@ static void check_namespace(struct api_at *at)
     if (api_empty(namespace))
         api_report_at(at, ".namespace", namespace, API_ERROR_REQUIRED, "%s", "");
     else
-        report_name(at, ".namespace", namespace, NAME_DNS1123_LABEL, api_text(namespace));
+        report_name(at, ".namespace", api_text(namespace), NAME_DNS1123_LABEL,
+                    api_text(namespace));
 }
 
-static void check_labels(struct api_at *at)
+void rules_labels(struct api_at *at, const char *suffix, const struct doc *labels)
 {
-    const struct doc *labels = api_member(at->value, "labels");
     for (uint32_t i = 0; labels && i < labels->n; i++) {
         const struct doc_member *m = &labels->members[i];
-        report_name(at, ".labels", &m->value, NAME_LABEL_KEY, doc_key(m));
-        report_name(at, ".labels", &m->value, NAME_LABEL_VALUE, api_text(&m->value));
+        report_name(at, suffix, doc_key(m), NAME_LABEL_KEY, doc_key(m));
+        report_name(at, suffix, api_text(&m->value), NAME_LABEL_VALUE,
+                    api_text(&m->value));
     }
 }
 
-static void check_annotations(struct api_at *at)
+void rules_annotations(struct api_at *at, const char *suffix,
+                       const struct doc *annotations)
 {
-    const struct doc *annotations = api_member(at->value, "annotations");
     size_t total = 0;
     for (uint32_t i = 0; annotations && i < annotations->n; i++) {
         const struct doc_member *m = &annotations->members[i];
-        struct str key = arena_str(at->w->a, doc_key(m));
-        for (char *p = (char *)key.p; *p; p++)
-            if (*p >= 'A' && *p <= 'Z')
-                *p = (char)(*p + 'a' - 'A');
-        report_name(at, ".annotations", &m->value, NAME_LABEL_KEY, key);
+        struct str key = rules_lowered(at->w->a, doc_key(m));
+        report_name(at, suffix, doc_key(m), NAME_LABEL_KEY, key);
         total += key.n + api_text(&m->value).n;
     }
     if (total > ANNOTATIONS_MAX)
-        api_report_at(at, ".annotations", annotations, API_ERROR_TOO_LONG,
+        api_report_at(at, suffix, annotations, API_ERROR_TOO_LONG,
                       "may not be more than %d bytes", ANNOTATIONS_MAX);
 }
 
@@ -165,19 +173,39 @@ static void check_owner(struct api_at *at, const struct doc *owner, uint32_t i)
                       "/v1, Kind=Event is disallowed from being an owner");
 }
 
+static struct str owner_name(struct api_at *at, const struct doc *owner)
+{
+    return arena_printf(at->w->a, "%.*s/%.*s", STR_ARG(doc_get_text(owner, "kind")),
+                        STR_ARG(doc_get_text(owner, "name")));
+}
+
 static void check_owners(struct api_at *at)
 {
     const struct doc *owners = api_member(at->value, "ownerReferences");
-    unsigned controllers = 0;
+    struct str first = STR_NONE;
     for (uint32_t i = 0; owners && i < owners->n; i++) {
-        const struct doc *controller = api_member(&owners->items[i], "controller");
-        check_owner(at, &owners->items[i], i);
-        controllers += controller && controller->type == DOC_BOOL && controller->b;
+        const struct doc *owner = &owners->items[i];
+        const struct doc *controller = api_member(owner, "controller");
+        check_owner(at, owner, i);
+        if (!controller || controller->type != DOC_BOOL || !controller->b)
+            continue;
+        if (first.p)
+            api_report_at(at, ".ownerReferences", owners, API_ERROR_INVALID,
+                          "Only one reference can have Controller set to true. Found "
+                          "\"true\" in references for %.*s and %.*s",
+                          STR_ARG(first), STR_ARG(owner_name(at, owner)));
+        else
+            first = owner_name(at, owner);
     }
-    if (controllers > 1)
-        api_report_at(at, ".ownerReferences", owners, API_ERROR_INVALID,
-                      "only one reference can have controller set to true, found %u",
-                      controllers);
+}
+
+void rules_finalizer(struct api_at *at, const char *suffix, struct str name)
+{
+    if (str_find_byte(name, '/', 0) == SIZE_MAX && !str_is(name, "orphan") &&
+        !str_is(name, "foregroundDeletion") && !str_is(name, "kubernetes"))
+        api_report_shown(at, suffix, api_shown_text(at->w->a, name), API_ERROR_INVALID,
+                         "name is neither a standard finalizer name nor is it fully "
+                         "qualified");
 }
 
 static void check_finalizers(struct api_at *at)
@@ -185,17 +213,11 @@ static void check_finalizers(struct api_at *at)
     const struct doc *finalizers = api_member(at->value, "finalizers");
     bool orphan = false, foreground = false;
     for (uint32_t i = 0; finalizers && i < finalizers->n; i++) {
-        const struct doc *item = &finalizers->items[i];
-        struct str name = api_text(item);
-        report_name(at, ".finalizers", item, NAME_LABEL_KEY, name);
+        struct str name = api_text(&finalizers->items[i]);
+        report_name(at, ".finalizers", name, NAME_LABEL_KEY, name);
         orphan = orphan || str_is(name, "orphan");
         foreground = foreground || str_is(name, "foregroundDeletion");
-        if (str_find_byte(name, '/', 0) == SIZE_MAX && !str_is(name, "orphan") &&
-            !str_is(name, "foregroundDeletion") && !str_is(name, "kubernetes"))
-            api_report_at(at, arena_printf(at->w->a, ".finalizers[%u]", i).p, item,
-                          API_ERROR_INVALID,
-                          "name is neither a standard finalizer name nor is it fully "
-                          "qualified");
+        rules_finalizer(at, arena_printf(at->w->a, ".finalizers[%u]", i).p, name);
     }
     if (orphan && foreground)
         api_report_at(at, ".finalizers", finalizers, API_ERROR_INVALID,
@@ -211,7 +233,7 @@ static void check_printable(struct api_at *at, const char *path,
         n = utf8_decode(s, i, &cp);
         if (n == 0 || !rune_is_printable(cp))
             api_report_at(at, path, manager, API_ERROR_INVALID,
-                          "invalid character (at position %zu)", i);
+                          "invalid character U+%04X (at position %zu)", cp, i);
         n = n ? n : 1;
     }
 }
@@ -275,22 +297,34 @@ static bool has_text(const struct doc *list, struct str s)
     return false;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* An object that is going away waits for nothing new. */
 static void check_new_finalizers(struct api_at *at)
 {
     struct api_at f = member_at(at, "finalizers");
-    if (!api_member(at->old, "deletionTimestamp"))
+    struct strbuf b = STRBUF_INIT;
+    uint32_t n = 0;
+    if (!api_member(at->old, "deletionTimestamp") || api_empty(f.value))
         return;
-    for (uint32_t i = 0; f.value && i < f.value->n; i++) {
-        struct str name = api_text(&f.value->items[i]);
-        if (has_text(f.old, name))
-            continue;
-        api_report_at(
-            at, ".finalizers", f.value, API_ERROR_FORBIDDEN,
-            "no new finalizers can be added if the object is being deleted, found "
-            "new finalizer %.*s",
-            STR_ARG(name));
-        return;
+    struct str *added = ARENA_ARRAY(at->w->a, struct str, f.value->n);
+    for (uint32_t i = 0; i < f.value->n; i++)
+        if (!has_text(f.old, api_text(&f.value->items[i])))
+            added[n++] = api_text(&f.value->items[i]);
+    qsort(added, n, sizeof *added, by_text);
+    for (uint32_t i = 0; i < n; i++) {
+        strbuf_adds(&b, i ? ", " : "");
+        strbuf_add_quoted(&b, added[i]);
     }
+    if (n)
+        api_report_at(at, ".finalizers", f.value, API_ERROR_FORBIDDEN,
+                      "no new finalizers can be added if the object is being deleted, "
+                      "found new finalizers []string{%s}",
+                      strbuf_cstr(&b));
+    strbuf_release(&b);
 }
 
 static bool differs(const struct doc *a, const struct doc *b)
@@ -321,8 +355,21 @@ static void check_update(struct api_at *at)
     }
 }
 
-/* The whole of metadata; arg is the form of the kind's names, with "unchecked-prefix" for
- * kinds whose generateName is not looked at and "again" where updates check it too. */
+static void check_common(struct api_at *at)
+{
+    check_namespace(at);
+    check_generation(at);
+    rules_labels(at, ".labels", api_member(at->value, "labels"));
+    rules_annotations(at, ".annotations", api_member(at->value, "annotations"));
+    check_owners(at);
+    check_finalizers(at);
+    check_managers(at);
+}
+
+/* The whole of metadata; arg is the form of the kind's names: subdomain, label, label1035
+ * or segment. Further marks of it: "unchecked-prefix" for kinds whose generateName is not
+ * looked at, "declared" where the declarative stage words what is wrong, "again" where
+ * updates look at the name too. */
 API_RULE(meta)
 {
     static const struct doc empty = {.type = DOC_MAP, .pos = UINT32_MAX};
@@ -332,21 +379,22 @@ API_RULE(meta)
         meta.value = &empty;
     if (op != API_CREATE && !meta.old)
         meta.old = &empty;
-    require_name(&meta);
-    if (op == API_CREATE || (op == API_UPDATE && strstr(arg, "|again")))
-        check_form(&meta, kind_of(arg), !strstr(arg, "|unchecked-prefix"));
-    check_namespace(&meta);
     if (op != API_CREATE) {
-        check_segments(&meta);
+        require_name(&meta);
+        rules_segments(&meta);
         check_update(&meta);
     }
-    check_generation(&meta);
-    check_labels(&meta);
-    check_annotations(&meta);
-    check_owners(&meta);
-    check_finalizers(&meta);
-    check_managers(&meta);
+    if (op == API_CREATE || (op == API_UPDATE && strstr(arg, "|again")))
+        check_form(&meta, arg);
+    check_common(&meta);
     return false;
+}
+
+void rules_segments(struct api_at *at)
+{
+    rules_segment(at, ".name", api_text(api_member(at->value, "name")), false);
+    rules_segment(at, ".generateName", api_text(api_member(at->value, "generateName")),
+                  true);
 }
 
 /* Metadata that generated objects take over: labels and annotations alone (spec 2.4). */
@@ -364,7 +412,7 @@ API_RULE(template_meta)
             api_report_at(at, arena_printf(at->w->a, ".%s", shown).p, &m->value,
                           API_ERROR_FORBIDDEN, "cannot be set");
     }
-    check_labels(at);
-    check_annotations(at);
+    rules_labels(at, ".labels", api_member(at->value, "labels"));
+    rules_annotations(at, ".annotations", api_member(at->value, "annotations"));
     return false;
 }

@@ -30,6 +30,15 @@ bool rules_semver_shape(struct str s);
 bool rules_quantity(struct api_at *at, const struct doc *parent, const char *key,
                     struct quantity *out);
 
+struct str rules_lowered(struct arena *a, struct str s);
+/* Of metadata, and of what looks like it. */
+void rules_labels(struct api_at *at, const char *suffix, const struct doc *labels);
+void rules_annotations(struct api_at *at, const char *suffix,
+                       const struct doc *annotations);
+void rules_finalizer(struct api_at *at, const char *suffix, struct str name);
+void rules_segment(struct api_at *at, const char *suffix, struct str text, bool prefix);
+void rules_segments(struct api_at *meta); /* name and prefix as parts of a URL */
+
 struct choice {
     const char *name; /* as it is shown */
     bool set;
@@ -39,7 +48,16 @@ unsigned rules_chosen(struct arena *a, const struct choice *choices, size_t n,
                       struct str *shown);
 
 /* Rules that others call. */
+API_RULE(field_ref);
+API_RULE(resource_ref);
+API_RULE(immutable);
+API_RULE(one_of);
+API_RULE(required);
+API_RULE(at_least);
+API_RULE(port_number);
+API_RULE(label_value_joined);
 API_RULE(max);
+API_RULE(meta);
 API_RULE(max_bytes);
 API_RULE(unique);
 API_RULE(dns_label);

@@ -4,6 +4,7 @@
 #include "api/canonical.h"
 #include "api/rules.h"
 #include "api/rules_util.h"
+#include "base/map.h"
 
 static const struct doc EMPTY = {.type = DOC_MAP, .pos = UINT32_MAX};
 
@@ -174,7 +175,7 @@ static bool same_lists(struct api_walk *w, const struct api_field *f, const stru
 bool api_same(struct api_walk *w, const struct api_field *f, const struct doc *a,
               const struct doc *b)
 {
-    if (a && b && doc_equal(a, b))
+    if ((!a && !b) || (a && b && doc_equal(a, b)))
         return true;
     if (holds_structs(f, API_ONE))
         return ((a && b) || !(f->flags & API_POINTER)) && same_structs(w, f, a, b);
@@ -263,17 +264,19 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
         .w = w, .type = t, .field = row->field, .parent = d, .old_parent = old};
     at.value = api_member(d, row->field->name);
     at.old = api_member(old, row->field->name);
-    bool declared_only = w->declared_only || out_of_reach(w, d, row->field->name);
+    bool declared_only = w->declared_only || (!(row->flags & API_ROW_EVER) &&
+                                              out_of_reach(w, d, row->field->name));
     if ((!at.value && row->flags & API_ROW_OPTIONAL) ||
+        (row->flags & API_ROW_NONEMPTY && api_empty(at.value)) ||
         (row->flags & API_ROW_KEEP && is_kept(&at)))
         return;
     size_t mark = w->path.n;
     bool stored = w->stored, outside = w->declared_only, kept = w->kept;
+    const char *role = w->role;
     w->declared_only = declared_only;
     w->kept = kept || (old && is_kept(&at));
-    if (mark)
-        strbuf_addc(&w->path, '.');
-    strbuf_adds(&w->path, row->field->name);
+    const char *name = row->as ? row->as : row->field->name;
+    strbuf_addf(&w->path, "%s%s", mark && name[0] ? "." : "", name);
     bool go_on = run_rules(&at, row) && !(w->declared_only && w->kept);
     if (go_on && !at.value && row->flags & API_ROW_ALWAYS)
         at.value = &EMPTY;
@@ -284,6 +287,7 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
     w->stored = stored;
     w->declared_only = outside;
     w->kept = kept;
+    w->role = role;
     cut(w, mark);
 }
 
@@ -320,7 +324,8 @@ static void walk_struct(struct api_walk *w, const struct api_type *t, const stru
     const struct api_rules *r = api_rules_of(t);
     const struct doc *devices_spec = w->devices_spec, *device = w->device;
     const struct doc *request = w->request, *alternative = w->alternative,
-                     *pod = w->pod_spec;
+                     *pod = w->pod_spec, *container = w->container;
+    struct str pod_path = w->pod_path;
     bool declared_only = w->declared_only, kept = w->kept;
     for (uint16_t i = 0; r && i < r->nrows; i++) {
         if (r->rows[i].field) {
@@ -338,6 +343,8 @@ done:
     w->request = request;
     w->alternative = alternative;
     w->pod_spec = pod;
+    w->pod_path = pod_path;
+    w->container = container;
     w->device = device;
     w->declared_only = declared_only;
     w->kept = kept;
@@ -348,20 +355,87 @@ bool api_kind_has_rules(const struct api_kind *kind)
     return kind->type && api_rules_of(kind->type) != NULL;
 }
 
+/* Upstream tells no cause twice, however often it finds it. */
+static void drop_repeats(struct api_errors *errors, size_t first, struct arena *a)
+{
+    struct strmap seen = STRMAP_INIT;
+    size_t kept = first;
+    for (size_t i = first; i < errors->list.n; i++) {
+        struct strbuf b = STRBUF_INIT;
+        bool made;
+        api_error_print(&errors->list.v[i], &b);
+        strmap_put(&seen, arena_str(a, strbuf_str(&b)), &made);
+        strbuf_release(&b);
+        if (made)
+            errors->list.v[kept++] = errors->list.v[i];
+    }
+    errors->list.n = kept;
+    strmap_release(&seen);
+}
+
+static struct api_at metadata_at(struct api_walk *w, const struct doc *object,
+                                 const struct doc *old)
+{
+    return (struct api_at){.w = w,
+                           .type = w->type,
+                           .field = api_field_find(w->type, STR("metadata")),
+                           .parent = object,
+                           .old_parent = old,
+                           .value = api_member(object, "metadata"),
+                           .old = api_member(old, "metadata")};
+}
+
+/* Of a new object this is asked last, when its kind has no objection to the name. */
+static void check_segments(struct api_walk *w, const struct doc *object)
+{
+    struct api_at at = metadata_at(w, object, NULL);
+    if (!at.field || !at.value)
+        return;
+    strbuf_adds(&w->path, "metadata");
+    rules_segments(&at);
+    cut(w, 0);
+}
+
+static void walk_metadata(struct api_walk *w, const struct doc *object,
+                          const struct doc *old)
+{
+    static const char *const SEGMENTS[] = {
+        "rbac.authorization.k8s.io", "certificates.k8s.io", "internal.apiserver.k8s.io"};
+    const char *form = "subdomain";
+    for (size_t i = 0; i < sizeof SEGMENTS / sizeof *SEGMENTS; i++)
+        if (strcmp(w->type->group, SEGMENTS[i]) == 0)
+            form = "segment";
+    struct api_at at = metadata_at(w, object, old);
+    if (!at.field)
+        return;
+    strbuf_adds(&w->path, "metadata");
+    rule_meta(&at, form);
+    cut(w, 0);
+}
+
 void api_validate(const struct api_kind *kind, const struct doc *object,
                   const struct api_validate_opts *opts, struct arena *a,
                   struct api_errors *errors)
 {
-    if (!api_kind_has_rules(kind))
-        return;
+    const struct doc *old = opts->op == API_CREATE ? NULL : opts->old;
+    size_t first = errors->list.n;
     struct api_walk w = {.opts = opts,
                          .a = a,
                          .errors = errors,
                          .path = STRBUF_INIT,
                          .object = object,
-                         .type = kind->type};
+                         .type = kind->type,
+                         .role = ""};
+    if (!kind->type)
+        return;
     device_names_init(&w.names);
-    walk_struct(&w, kind->type, object, opts->op == API_CREATE ? NULL : opts->old);
+    if (api_kind_has_rules(kind))
+        walk_struct(&w, kind->type, object, old);
+    else
+        walk_metadata(&w, object, old);
+    if (errors->list.n == first && opts->op == API_CREATE)
+        check_segments(&w, object);
+    drop_repeats(errors, first, a);
     device_env_free(w.env);
     device_names_fini(&w.names);
     strbuf_release(&w.path);

@@ -54,14 +54,18 @@ struct api_validate_opts {
     enum api_op op;
     const struct doc *old; /* what is stored, for updates */
     const struct api_gates *gates;
+    /* "status", "ephemeralcontainers", ...; NULL: the object itself. */
+    const char *part;
+    bool patch;           /* the update comes from a patch */
     bool admin_namespace; /* the namespace allows adminAccess (spec 2.3) */
     /* The version of the request, whose paths declarative errors use (spec 2.9); NULL:
      * that of the kind. */
     const char *requested_version;
+    const char *requested_group; /* where it tells more, NULL: the kind's */
 };
 
-/* Appends what is wrong. Texts live in a; values point into the object. A kind without
- * rules is accepted. */
+/* Appends what is wrong, each thing once. Texts live in a; values point into the object.
+ * Of a kind without rules the metadata is looked at. */
 void api_validate(const struct api_kind *kind, const struct doc *object,
                   const struct api_validate_opts *opts, struct arena *a,
                   struct api_errors *errors);

@@ -269,7 +269,7 @@ static struct str claim_name_hint(const struct api_error *x, const struct doc *o
 {
     const struct doc *claims = doc_get(pod_spec(object), "resourceClaims");
     struct strbuf b = STRBUF_INIT;
-    struct hint_nearest near = hint_nearest_to(doc_get_text(x->value, "name"));
+    struct hint_nearest near = hint_nearest_to(doc_str(x->value));
     for (uint32_t i = 0; claims && claims->type == DOC_LIST && i < claims->n; i++) {
         struct str name = doc_get_text(&claims->items[i], "name");
         hint_nearest_try(&near, name);

@@ -36,7 +36,7 @@ static struct str cause_text(struct request *r, const struct api_error *e)
 bool write_fail_invalid(struct request *r, struct str name,
                         const struct api_errors *errors)
 {
-    const struct api_kind *k = r->res->main;
+    const struct api_kind *k = r->res->hub;
     struct strbuf b = STRBUF_INIT;
     bool many = errors->list.n > 1;
     fail(r, 422, "Invalid", " ");
@@ -79,7 +79,10 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
                                      .old = old,
                                      .gates = &r->s->gates,
                                      .admin_namespace = allows_admin(r),
-                                     .requested_version = r->res->main->version};
+                                     .requested_version = r->res->main->version,
+                                     .requested_group = r->res->main->group,
+                                     .part = r->res->sub,
+                                     .patch = str_is(r->x->method, "PATCH")};
     struct api_errors errors = {0};
     if (op == API_UPDATE_STATUS)
         escalation_check_claim(r, &w->object, old, &errors);
@@ -159,8 +162,7 @@ bool write_finish_create(struct write *w, struct doc *d)
     w->object = *d;
     w->key = object_key(r->res, r->route.namespace, w->name, r->a);
     admission.object = &w->object;
-    return validate(w, NULL, API_CREATE) && identity_segment(w) &&
-           admission_validate(&admission);
+    return validate(w, NULL, API_CREATE) && admission_validate(&admission);
 }
 
 /* What clients cannot change. */
@@ -211,7 +213,7 @@ bool write_finish_update(struct write *w, struct doc *d)
     object_convert(r->res, &seen, r->a);
     ready_meta(r, d);
     if (!identity_namespace(r, d) || !identity_same(w, &live, d) ||
-        !identity_revision(w, &live, d) || !identity_finalizers(w, &live, d))
+        !identity_revision(w, &live, d))
         return false;
     keep_meta(r, &live, d);
     if (!w->owned)
@@ -232,7 +234,8 @@ bool write_finish_update(struct write *w, struct doc *d)
     struct api_prepare prepare = {.a = r->a, .now = r->now};
     api_prepare_update(&prepare, kind, d, &live);
     w->object = *d;
-    if (!validate(w, &live, side_only ? API_UPDATE_STATUS : API_UPDATE))
+    bool status = side_only && strcmp(r->res->sub, "status") == 0;
+    if (!validate(w, &live, status ? API_UPDATE_STATUS : API_UPDATE))
         return false;
     w->drop = w->quiet = is_finished(w);
     admission.object = &w->object;

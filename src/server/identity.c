@@ -3,8 +3,6 @@
 #include "server/write.h"
 
 #include "api/validate.h"
-#include "base/names.h"
-#include "base/quote.h"
 
 enum { SUFFIX = 5, MAX_NAME = 63 }; /* of generateName */
 
@@ -69,61 +67,6 @@ bool identity_name(struct write *w, struct doc *d)
     r->failure.group = str_from(k->group);
     r->failure.kind = str_from(k->name);
     return false;
-}
-
-/* Kinds without rules of their own have names like DNS subdomains, but for these. */
-static bool has_plain_name(const struct api_kind *k)
-{
-    static const char *const FREE[] = {"rbac.authorization.k8s.io", "certificates.k8s.io",
-                                       "internal.apiserver.k8s.io"};
-    for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
-        if (strcmp(k->group, FREE[i]) == 0)
-            return false;
-    return !api_kind_has_rules(k) && strcmp(k->resource, "ipaddresses") != 0;
-}
-
-static void check_plain_name(struct write *w, struct api_errors *errors)
-{
-    struct arena *a = w->r->a;
-    struct str problems[NAME_MAX_PROBLEMS];
-    unsigned n = name_check(NAME_DNS1123_SUBDOMAIN, w->name, a, problems);
-    for (unsigned i = 0; i < n; i++)
-        vec_push(&errors->list,
-                 (struct api_error){.type = API_ERROR_INVALID,
-                                    .path = STR("metadata.name"),
-                                    .bad = arena_printf(a, "\"%.*s\"", STR_ARG(w->name)),
-                                    .detail = problems[i],
-                                    .pos = UINT32_MAX});
-}
-
-bool identity_segment(struct write *w)
-{
-    static const struct {
-        const char *part, *text;
-        bool whole;
-    } BAD[] = {
-        {".", "may not be '.'", true},
-        {"..", "may not be '..'", true},
-        {"/", "may not contain '/'", false},
-        {"%", "may not contain '%'", false},
-    };
-    struct api_errors errors = {0};
-    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
-        struct str part = str_from(BAD[i].part);
-        if (BAD[i].whole ? !str_eq(w->name, part) : str_find(w->name, part) == SIZE_MAX)
-            continue;
-        vec_push(&errors.list, (struct api_error){.type = API_ERROR_INVALID,
-                                                  .path = STR("metadata.name"),
-                                                  .bad = arena_printf(w->r->a, "\"%.*s\"",
-                                                                      STR_ARG(w->name)),
-                                                  .detail = str_from(BAD[i].text),
-                                                  .pos = UINT32_MAX});
-    }
-    if (errors.list.n == 0 && has_plain_name(w->r->res->hub))
-        check_plain_name(w, &errors);
-    bool ok = errors.list.n == 0 || write_fail_invalid(w->r, w->name, &errors);
-    api_errors_release(&errors);
-    return ok;
 }
 
 /* ---- of one that is there ---- */
@@ -204,44 +147,4 @@ bool identity_same(struct write *w, const struct doc *live, const struct doc *d)
                          "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
                          "UID in precondition: %.*s, UID in object meta: %.*s",
                          STR_ARG(key), STR_ARG(uid), STR_ARG(have));
-}
-
-static bool has_text(const struct doc *list, const struct doc *text)
-{
-    for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)
-        if (doc_equal(&list->items[i], text))
-            return true;
-    return false;
-}
-
-bool identity_finalizers(struct write *w, const struct doc *live, const struct doc *d)
-{
-    const struct doc *have = doc_path(live, "metadata.finalizers");
-    const struct doc *want = doc_path(d, "metadata.finalizers");
-    struct request *r = w->r;
-    struct strbuf added = STRBUF_INIT;
-    if (!meta_text(live, "deletionTimestamp").n)
-        return true;
-    for (uint32_t i = 0; want && want->type == DOC_LIST && i < want->n; i++)
-        if (!has_text(have, &want->items[i])) {
-            strbuf_adds(&added, added.n ? ", " : "");
-            strbuf_add_quoted(&added, doc_str(&want->items[i]));
-        }
-    if (added.n == 0)
-        return true;
-    const struct api_kind *k = r->res->main;
-    struct str text = arena_printf(r->a,
-                                   "Forbidden: no new finalizers can be added if the "
-                                   "object is being deleted, found new finalizers "
-                                   "[]string{%s}",
-                                   strbuf_cstr(&added));
-    strbuf_release(&added);
-    fail(r, 422, "Invalid", "%.*s \"%.*s\" is invalid: metadata.finalizers: %.*s",
-         STR_ARG(qualified(r->a, str_from(k->name), str_from(k->group))),
-         STR_ARG(w->name), STR_ARG(text));
-    fail_cause(r, "FieldValueForbidden", text, STR("metadata.finalizers"));
-    r->failure.name = w->name;
-    r->failure.group = str_from(k->group);
-    r->failure.kind = str_from(k->name);
-    return false;
 }

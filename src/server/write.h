@@ -77,13 +77,9 @@ void pod_set_condition(struct request *r, struct doc *pod, const char *type,
 bool identity_namespace(struct request *r, struct doc *d);
 /* Sets w->name, a generated one if need be. */
 bool identity_name(struct write *w, struct doc *d);
-/* Of every kind, whatever its own rules are: a name is one segment of a path. */
-bool identity_segment(struct write *w);
 bool identity_same_name(struct write *w, const struct doc *d);
 /* Whether d, which is meant for the object live, names it by name and uid. */
 bool identity_same(struct write *w, const struct doc *live, const struct doc *d);
 bool identity_revision(struct write *w, const struct doc *live, const struct doc *d);
-/* What is on its way out takes no new finalizers. */
-bool identity_finalizers(struct write *w, const struct doc *live, const struct doc *d);
 
 #endif
