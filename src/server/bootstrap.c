@@ -56,31 +56,6 @@ static bool merge_texts(struct arena *a, struct doc *live, const struct doc *wan
     return changed;
 }
 
-static struct doc names_doc(const struct names *names, struct arena *a)
-{
-    struct doc list = doc_make_list();
-    for (uint32_t i = 0; i < names->n; i++)
-        doc_append(a, &list, doc_make_string(a, names->v[i]));
-    return list;
-}
-
-static struct doc rule_doc(const struct rule *r, struct arena *a)
-{
-    const struct {
-        const char *key;
-        const struct names *names;
-    } ROWS[] = {{"verbs", &r->verbs},
-                {"apiGroups", &r->groups},
-                {"resources", &r->resources},
-                {"resourceNames", &r->resource_names},
-                {"nonResourceURLs", &r->urls}};
-    struct doc d = doc_make_map();
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (ROWS[i].names->n)
-            doc_set(a, &d, ROWS[i].key, names_doc(ROWS[i].names, a));
-    return d;
-}
-
 static bool has_item(const struct doc *list, const struct doc *item)
 {
     for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)

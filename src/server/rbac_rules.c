@@ -32,6 +32,23 @@ struct rules rules_read(const struct doc *list, struct arena *a)
     return (struct rules){v, list->n};
 }
 
+struct doc rule_doc(const struct rule *r, struct arena *a)
+{
+    const struct {
+        const char *key;
+        const struct names *names;
+    } ROWS[] = {{"verbs", &r->verbs},
+                {"apiGroups", &r->groups},
+                {"resources", &r->resources},
+                {"resourceNames", &r->resource_names},
+                {"nonResourceURLs", &r->urls}};
+    struct doc d = doc_make_map();
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        if (ROWS[i].names->n)
+            doc_set(a, &d, ROWS[i].key, names_doc(*ROWS[i].names, a));
+    return d;
+}
+
 /* ---- one request ---- */
 
 /* "*" + "/status" */

@@ -20,6 +20,7 @@ struct rules {
 
 /* Of a role's member "rules". */
 struct rules rules_read(const struct doc *list, struct arena *a);
+struct doc rule_doc(const struct rule *r, struct arena *a);
 bool rule_allows(const struct rule *r, const struct attributes *want);
 /* What of the wanted rules the held ones do not cover: of each object and path a rule. */
 struct rules rules_uncovered(struct rules held, struct rules wanted, struct arena *a);

@@ -382,28 +382,6 @@ void review_self_access(struct request *r)
 
 /* ---- all rules ---- */
 
-static struct doc rule_doc(const struct rule *u, bool path, struct arena *a)
-{
-    const struct {
-        const char *key;
-        const struct names *names;
-        bool path;
-    } ROWS[] = {{"verbs", &u->verbs, path},
-                {"apiGroups", &u->groups, false},
-                {"resources", &u->resources, false},
-                {"resourceNames", &u->resource_names, false},
-                {"nonResourceURLs", &u->urls, true}};
-    struct doc d = doc_make_map();
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-        struct doc list = doc_make_list();
-        for (uint32_t k = 0; k < ROWS[i].names->n; k++)
-            doc_append(a, &list, doc_make_string(a, ROWS[i].names->v[k]));
-        if (list.n && ROWS[i].path == path)
-            doc_set(a, &d, ROWS[i].key, list);
-    }
-    return d;
-}
-
 static struct doc rules_status(struct request *r, struct str namespace)
 {
     struct arena *a = r->a;
@@ -412,10 +390,13 @@ static struct doc rules_status(struct request *r, struct str namespace)
     struct doc status = doc_make_map(), resources = doc_make_list(),
                paths = doc_make_list();
     for (uint32_t i = 0; i < rules.n; i++) {
-        if (rules.v[i].resources.n)
-            doc_append(a, &resources, rule_doc(&rules.v[i], false, a));
-        if (rules.v[i].urls.n)
-            doc_append(a, &paths, rule_doc(&rules.v[i], true, a));
+        struct rule resource = rules.v[i], path = rules.v[i];
+        resource.urls = (struct names){0};
+        path.groups = path.resources = path.resource_names = (struct names){0};
+        if (resource.resources.n)
+            doc_append(a, &resources, rule_doc(&resource, a));
+        if (path.urls.n)
+            doc_append(a, &paths, rule_doc(&path, a));
     }
     doc_set(a, &status, "resourceRules", resources);
     doc_set(a, &status, "nonResourceRules", paths);

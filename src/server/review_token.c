@@ -11,14 +11,6 @@ static void answer(struct request *r, struct doc *d)
     request_answer(r, 201, d);
 }
 
-static struct doc names_doc(const struct names *names, struct arena *a)
-{
-    struct doc list = doc_make_list();
-    for (uint32_t i = 0; i < names->n; i++)
-        doc_append(a, &list, doc_make_string(a, names->v[i]));
-    return list;
-}
-
 static struct doc token_status(struct request *r, struct str token,
                                const struct names *audiences)
 {
@@ -30,7 +22,7 @@ static struct doc token_status(struct request *r, struct str token,
         user_add_group(&u, STR("system:authenticated"), r->a);
         doc_set(r->a, &status, "authenticated", doc_make_bool(true));
         doc_set(r->a, &status, "user", user_doc(&u, r->a));
-        doc_set(r->a, &status, "audiences", names_doc(&meant, r->a));
+        doc_set(r->a, &status, "audiences", names_doc(meant, r->a));
         return status;
     }
     struct str text = STR("invalid bearer token");

@@ -23,6 +23,14 @@ struct names names_read(const struct doc *list, struct arena *a)
     return names;
 }
 
+struct doc names_doc(struct names names, struct arena *a)
+{
+    struct doc list = doc_make_list();
+    for (uint32_t i = 0; i < names.n; i++)
+        doc_append(a, &list, doc_make_string(a, names.v[i]));
+    return list;
+}
+
 bool user_is_in(const struct user *u, struct str group)
 {
     for (uint32_t i = 0; i < u->ngroups; i++)
@@ -55,14 +63,6 @@ void user_add_group(struct user *u, struct str group, struct arena *a)
     u->groups = groups;
 }
 
-static struct doc texts(const struct str *v, uint32_t n, struct arena *a)
-{
-    struct doc list = doc_make_list();
-    for (uint32_t i = 0; i < n; i++)
-        doc_append(a, &list, doc_make_string(a, v[i]));
-    return list;
-}
-
 struct doc user_doc(const struct user *u, struct arena *a)
 {
     struct doc d = doc_make_map(), extra = doc_make_map();
@@ -71,10 +71,11 @@ struct doc user_doc(const struct user *u, struct arena *a)
     if (u->uid.n)
         doc_set(a, &d, "uid", doc_make_string(a, u->uid));
     if (u->ngroups)
-        doc_set(a, &d, "groups", texts(u->groups, u->ngroups, a));
-    for (uint32_t i = 0; i < u->nextra; i++)
-        doc_set_str(a, &extra, u->extra[i].key,
-                    texts(u->extra[i].values, u->extra[i].nvalues, a));
+        doc_set(a, &d, "groups", names_doc((struct names){u->groups, u->ngroups}, a));
+    for (uint32_t i = 0; i < u->nextra; i++) {
+        struct names values = {u->extra[i].values, u->extra[i].nvalues};
+        doc_set_str(a, &extra, u->extra[i].key, names_doc(values, a));
+    }
     if (extra.n)
         doc_set(a, &d, "extra", extra);
     return d;

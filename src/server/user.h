@@ -16,6 +16,7 @@ struct names { /* several texts */
 bool names_have(const struct names *names, struct str name);
 /* Of a list of strings, copied; anything else: none. */
 struct names names_read(const struct doc *list, struct arena *a);
+struct doc names_doc(struct names names, struct arena *a);
 
 struct user_extra {
     struct str key;
