@@ -309,7 +309,8 @@ static void test_ends(void **state)
     struct net_tls_client_opts tls = {.ca_pem = s.ca.cert_pem};
     user_open(&u, (struct net_client_opts){
                       .address = site_address(&s, "127.0.0.1", address), .tls = &tls});
-    start(&u, &late, (struct net_call_opts){.path = STR("/stuck"), .timeout_ms = 50});
+    await(&u, &u.opened);
+    start(&u, &late, (struct net_call_opts){.path = STR("/stuck"), .timeout_ms = 300});
     await(&u, &late.done);
     assert_int_equal(late.err.code, ERR_TIMEOUT);
     assert_false(late.untouched || late.headed);
