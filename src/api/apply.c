@@ -676,7 +676,9 @@ static void merge(struct apply *p)
         *old = p->self;
         old->time = time;
     } else {
-        managers_add(&p->c.managers, p->self, a);
+        struct manager self = p->self;
+        self.time = STR_NONE; /* until something changes */
+        managers_add(&p->c.managers, self, a);
     }
     prune(p);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/decode.h"
 
+#include "api/timestamp.h"
+#include "base/base64.h"
 #include "num/quantity.h"
 
 /* Where the walk is: a chain of steps on the stack, written out when something is wrong.
@@ -75,6 +77,24 @@ static bool fits_int64(const struct doc *d)
     return doc_int64(d, &v);
 }
 
+static bool is_time(const struct doc *d)
+{
+    int64_t seconds;
+    int32_t nanos;
+    return timestamp_parse(doc_str(d), &seconds, &nanos);
+}
+
+/* Go reads six digits after the point, no more and no less. */
+static bool is_micro_time(const struct doc *d)
+{
+    enum { POINT = 19, DIGITS = 6 };
+    struct str s = doc_str(d);
+    size_t end = POINT + 1;
+    while (end < s.n && s.p[end] >= '0' && s.p[end] <= '9')
+        end++;
+    return is_time(d) && s.n > POINT && s.p[POINT] == '.' && end == POINT + 1 + DIGITS;
+}
+
 static bool any_text(const struct doc *d)
 {
     (void)d;
@@ -96,8 +116,8 @@ static const struct scalar SCALARS[] = {
     [API_INT32] = {ONLY(DOC_NUMBER), fits_int32, "a 32-bit integer"},
     [API_INT64] = {ONLY(DOC_NUMBER), fits_int64, "a 64-bit integer"},
     [API_DOUBLE] = {ONLY(DOC_NUMBER), any_text, "a number"},
-    [API_TIME] = {ONLY(DOC_STRING), any_text, "a time such as 2026-01-31T12:00:00Z"},
-    [API_MICRO_TIME] = {ONLY(DOC_STRING), any_text,
+    [API_TIME] = {ONLY(DOC_STRING), is_time, "a time such as 2026-01-31T12:00:00Z"},
+    [API_MICRO_TIME] = {ONLY(DOC_STRING), is_micro_time,
                         "a time such as 2026-01-31T12:00:00.000000Z"},
     [API_DURATION] = {ONLY(DOC_STRING), any_text, "a duration such as 1h30m"},
     [API_QUANTITY] = {ONLY(DOC_STRING) | ONLY(DOC_NUMBER), any_text,
@@ -124,6 +144,20 @@ static void check_quantity(struct walk *w, const struct doc *d)
     err_release(&e);
 }
 
+static void check_bytes(struct walk *w, const struct doc *d)
+{
+    struct str bytes, text = doc_str(d);
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] != '\r' && text.p[i] != '\n';
+    if (n % 4 == 0 && base64_decode(text, w->a, &bytes))
+        return;
+    struct api_issue *i = issue(w, API_WRONG_TYPE, d->pos);
+    i->value = d;
+    i->text = arena_printf(w->a, "this is no base64 text");
+    w->decodable = false;
+}
+
 static const char *scalar_hint(enum api_form form, const struct doc *d)
 {
     if (form == API_STRING && (d->type == DOC_NUMBER || d->type == DOC_BOOL))
@@ -141,6 +175,8 @@ static void check_scalar(struct walk *w, enum api_form form, const struct doc *d
         wrong_type(w, d, s->want, scalar_hint(form, d));
     else if (form == API_QUANTITY)
         check_quantity(w, d);
+    else if (form == API_BYTES)
+        check_bytes(w, d);
 }
 
 /* ---- containers ---- */

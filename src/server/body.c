@@ -158,8 +158,30 @@ static bool read_strictness(struct request *r, enum strictness *out)
     return false;
 }
 
-static struct str issue_text(struct request *r, const struct api_issue *i)
+/* What was written as YAML is read by a library of its own, with words of its own. */
+static bool is_yaml(struct request *r)
 {
+    enum media m;
+    return media_content_type(r, net_header_get(r->x, "content-type"), &m) &&
+           m == MEDIA_YAML;
+}
+
+static struct str key_text(struct request *r, const struct api_issue *i,
+                           const struct doc_source *src)
+{
+    size_t dot = i->path.n;
+    while (dot > 0 && i->path.p[dot - 1] != '.')
+        dot--;
+    return arena_printf(r->a, "line %u: key \"%.*s\" already set in map",
+                        doc_place(src, i->pos).line,
+                        STR_ARG(str_sub(i->path, dot, SIZE_MAX)));
+}
+
+static struct str issue_text(struct request *r, const struct api_issue *i,
+                             const struct doc_source *src)
+{
+    if (i->kind == API_DUPLICATE_FIELD && src && is_yaml(r))
+        return key_text(r, i, src);
     return arena_printf(r->a, "%s field \"%.*s\"",
                         i->kind == API_UNKNOWN_FIELD ? "unknown" : "duplicate",
                         STR_ARG(i->path));
@@ -172,13 +194,32 @@ static bool fail_type(struct request *r, const struct api_issue *i)
                     k->name, k->version, k->name, STR_ARG(i->path), STR_ARG(i->text));
 }
 
-static bool fail_strict(struct request *r, const struct api_issues *issues)
+/* Keys that are there twice; of YAML as one error of its library, ahead of all others. */
+static void list_duplicates(struct request *r, const struct api_issues *issues,
+                            const struct doc_source *src, struct strbuf *out)
+{
+    for (size_t i = 0; i < issues->list.n; i++) {
+        const struct api_issue *issue = &issues->list.v[i];
+        if (issue->kind == API_DUPLICATE_FIELD)
+            strbuf_addf(out, "%s\n  %.*s", out->n ? "" : "yaml: unmarshal errors:",
+                        STR_ARG(issue_text(r, issue, src)));
+    }
+}
+
+static bool fail_strict(struct request *r, const struct api_issues *issues,
+                        const struct doc_source *src)
 {
     const struct api_kind *k = r->res->main;
     struct strbuf b = STRBUF_INIT;
-    for (size_t i = 0; i < issues->list.n; i++)
-        strbuf_addf(&b, "%s%.*s", i ? ", " : "",
-                    STR_ARG(issue_text(r, &issues->list.v[i])));
+    bool yaml = src && is_yaml(r);
+    if (yaml)
+        list_duplicates(r, issues, src, &b);
+    for (size_t i = 0; i < issues->list.n; i++) {
+        const struct api_issue *issue = &issues->list.v[i];
+        if (!yaml || issue->kind != API_DUPLICATE_FIELD)
+            strbuf_addf(&b, "%s%.*s", b.n ? ", " : "",
+                        STR_ARG(issue_text(r, issue, src)));
+    }
     fail_bad(r,
              "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
              k->name, k->version, k->name, strbuf_cstr(&b));
@@ -186,16 +227,17 @@ static bool fail_strict(struct request *r, const struct api_issues *issues)
     return false;
 }
 
-static bool judge(struct request *r, const struct api_issues *issues, bool decodable,
+static bool judge(struct request *r, const struct api_issues *issues,
+                  const struct doc_source *src, bool decodable,
                   enum strictness strictness)
 {
     for (size_t i = 0; !decodable && i < issues->list.n; i++)
         if (issues->list.v[i].kind == API_WRONG_TYPE)
             return fail_type(r, &issues->list.v[i]);
     if (strictness == STRICT && issues->list.n)
-        return fail_strict(r, issues);
+        return fail_strict(r, issues, src);
     for (size_t i = 0; strictness == WARN && i < issues->list.n; i++)
-        request_warn(r, issue_text(r, &issues->list.v[i]));
+        request_warn(r, issue_text(r, &issues->list.v[i], src));
     return true;
 }
 
@@ -209,7 +251,7 @@ bool write_check(struct request *r, struct doc *d, const struct doc_source *src)
         return false;
     struct api_issues issues = {0};
     bool decodable = api_check_object(r->res->main, d, src, r->a, &issues);
-    bool ok = judge(r, &issues, decodable, strictness);
+    bool ok = judge(r, &issues, src, decodable, strictness);
     api_issues_release(&issues);
     if (!ok)
         return false;

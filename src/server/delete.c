@@ -9,6 +9,7 @@
 #include "api/proto.h"
 #include "api/timestamp.h"
 #include "server/admission.h"
+#include "server/continue.h"
 #include "server/write.h"
 
 #include <time.h>
@@ -288,6 +289,10 @@ struct sweep {
     struct selection selection;
     struct cache_object **objects; /* references */
     uint32_t n, next;
+    uint64_t revision; /* that is swept */
+    uint64_t limit;    /* 0: none */
+    uint64_t left;     /* behind the limit */
+    struct str last;   /* key of the last object, where some are left */
     struct doc items;
 };
 
@@ -295,6 +300,19 @@ static void sweep_end(struct sweep *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
         cache_object_unref(s->objects[i]);
+}
+
+/* A list that goes on, at the revision that was swept. */
+static void note_left(struct sweep *s, struct doc *meta)
+{
+    struct request *r = s->r;
+    bool whole = s->selection.labels.n == 0 && s->selection.fields.n == 0;
+    struct continue_token t = {s->revision, str_sub(s->last, r->res->prefix.n, SIZE_MAX)};
+    if (s->left == 0)
+        return;
+    doc_set(r->a, meta, "continue", doc_make_string(r->a, continue_print(&t, r->a)));
+    if (whole)
+        doc_set(r->a, meta, "remainingItemCount", doc_make_int(r->a, (int64_t)s->left));
 }
 
 static void sweep_answer(struct sweep *s)
@@ -306,6 +324,7 @@ static void sweep_answer(struct sweep *s)
     struct str revision =
         arena_printf(a, "%llu", (unsigned long long)cache_revision(r->s->cache));
     doc_set(a, &meta, "resourceVersion", doc_make_string(a, revision));
+    note_left(s, &meta);
     doc_set(a, &list, "kind",
             doc_make_string(a, arena_printf(a, "%sList", r->res->main->name)));
     doc_set(a, &list, "apiVersion", doc_make_string(a, r->res->api_version));
@@ -355,15 +374,36 @@ static void sweep_next(struct sweep *s)
 
 typedef VEC(struct cache_object *) object_list;
 struct gathering {
-    const struct selection *selection;
+    struct sweep *s;
     object_list list;
 };
 
 static bool gather(void *ctx, struct cache_object *o)
 {
     struct gathering *g = ctx;
-    if (selection_matches(g->selection, o))
-        vec_push(&g->list, cache_object_ref(o));
+    struct sweep *s = g->s;
+    if (!selection_matches(&s->selection, o))
+        return true;
+    if (s->limit && g->list.n == s->limit) {
+        s->left++;
+        return true;
+    }
+    vec_push(&g->list, cache_object_ref(o));
+    s->last = arena_str(s->r->a, o->key);
+    return true;
+}
+
+/* Where a sweep goes on; STR_NONE: it begins. */
+static bool read_place(struct request *r, struct str *after)
+{
+    struct str token = query_get(&r->query, "continue");
+    struct continue_token t;
+    *after = STR_NONE;
+    if (!token.n)
+        return true;
+    if (!continue_parse(token, r->a, &t))
+        return fail_bad(r, "continue key is not valid: %.*s", STR_ARG(token));
+    *after = arena_printf(r->a, "%.*s%.*s", STR_ARG(r->res->prefix), STR_ARG(t.after));
     return true;
 }
 
@@ -371,12 +411,16 @@ void delete_collection(struct request *r)
 {
     struct sweep *s = ARENA_NEW(r->a, struct sweep);
     *s = (struct sweep){.r = r, .items = doc_make_list()};
-    if (!read_options(r, &s->options) || !selection_read(r, &s->selection)) {
+    struct str after, limit = query_get(&r->query, "limit");
+    if (!read_options(r, &s->options) || !selection_read(r, &s->selection) ||
+        !read_place(r, &after)) {
         request_answer_failure(r);
         return;
     }
-    struct gathering g = {.selection = &s->selection};
-    cache_each(r->s->cache, request_prefix(r), STR_NONE, gather, &g);
+    struct gathering g = {.s = s};
+    s->limit = limit.n ? strtoull(arena_str(r->a, limit).p, NULL, 10) : 0;
+    s->revision = cache_revision(r->s->cache);
+    cache_each(r->s->cache, request_prefix(r), after, gather, &g);
     s->n = (uint32_t)g.list.n;
     s->objects = ARENA_ARRAY(r->a, struct cache_object *, g.list.n + 1);
     for (uint32_t i = 0; i < s->n; i++)

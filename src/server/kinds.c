@@ -27,6 +27,7 @@ static const char *const PUT_CREATES[] = {
     "/services",
     "coordination.k8s.io/leasecandidates",
     "coordination.k8s.io/leases",
+    "events.k8s.io/events",
     "node.k8s.io/runtimeclasses",
     "rbac.authorization.k8s.io/clusterrolebindings",
     "rbac.authorization.k8s.io/clusterroles",
@@ -196,7 +197,8 @@ static const char *sub_of(const struct api_kind *k)
 static bool is_side(const char *sub)
 {
     return strcmp(sub, "status") == 0 || strcmp(sub, "finalize") == 0 ||
-           strcmp(sub, "scale") == 0 || strcmp(sub, "approval") == 0;
+           strcmp(sub, "scale") == 0 || strcmp(sub, "approval") == 0 ||
+           strcmp(sub, "ephemeralcontainers") == 0 || strcmp(sub, "resize") == 0;
 }
 
 static const struct api_kind *main_of(const struct api_kind *k)

@@ -37,7 +37,9 @@ static bool find_type(struct request *r, enum patch_kind *out)
             *out = TYPES[i].kind;
             return true;
         }
-    return fail(r, 415, "UnsupportedMediaType", "415: Unsupported Media Type");
+    fail(r, 415, "UnsupportedMediaType", "415: Unsupported Media Type");
+    r->failure.has_details = true;
+    return false;
 }
 
 static bool read_patch(struct patching *p)
