@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to write instead: advice for the mistakes that people make. Every function answers
- * with an empty text when it has none. Texts live in a.
+ * What to write instead, as api/hints.h, where it takes a look at the cluster: advice on
+ * expressions. Texts live in a.
  */
 #ifndef DRAY_CLI_HINTS_H
 #define DRAY_CLI_HINTS_H
 
-#include "api/decode.h"
-#include "api/validate.h"
+#include "api/hints.h"
 #include "cel/cel.h"
 #include "cli/cluster.h"
-
-/* Unknown fields: a member of a struct beside or below it, of one above, or a near name.
- */
-struct str hint_for_issue(const struct api_issue *x, const struct doc *object,
-                          struct arena *a);
-/* Validation errors other than of CEL. */
-struct str hint_for_error(const struct api_error *x, const struct doc *object,
-                          struct arena *a);
-/* A kind that Kubernetes has in other versions, or a kind that is nearly one. */
-struct str hint_for_version(struct str api_version, struct str kind, struct arena *a);
 
 /* A CEL expression that is refused: by the compiler, or for its cost. Knows the devices
  * of the cluster. */
@@ -31,13 +20,5 @@ struct str hint_for_accepted(struct cluster *c, struct str expression, struct ar
  * one that reads that key. */
 struct str hint_for_runtime(struct str error, const struct str *expressions, uint32_t n,
                             struct arena *a);
-
-/* The name nearest to one that is not there. */
-struct hint_nearest {
-    struct str wanted, name; /* name is empty while none is near enough */
-    unsigned distance;
-};
-struct hint_nearest hint_nearest_to(struct str wanted);
-void hint_nearest_try(struct hint_nearest *n, struct str name);
 
 #endif

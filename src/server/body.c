@@ -3,6 +3,7 @@
 #include "api/canonical.h"
 #include "api/decode.h"
 #include "api/defaults.h"
+#include "api/hints.h"
 #include "api/proto.h"
 #include "server/write.h"
 
@@ -227,6 +228,18 @@ static bool fail_strict(struct request *r, const struct api_issues *issues,
     return false;
 }
 
+/* What to write instead, where that can be told: a line of its own for whoever reads
+ * warnings, as kubectl's users do. */
+static void advise(struct request *r, const struct api_issues *issues,
+                   const struct doc *object)
+{
+    for (size_t i = 0; i < issues->list.n; i++) {
+        struct str hint = hint_for_issue(&issues->list.v[i], object, r->a);
+        if (hint.n && issues->list.v[i].kind != API_DUPLICATE_FIELD)
+            request_warn(r, hint);
+    }
+}
+
 static bool judge(struct request *r, const struct api_issues *issues,
                   const struct doc_source *src, bool decodable,
                   enum strictness strictness)
@@ -252,6 +265,8 @@ bool write_check(struct request *r, struct doc *d, const struct doc_source *src)
     struct api_issues issues = {0};
     bool decodable = api_check_object(r->res->main, d, src, r->a, &issues);
     bool ok = judge(r, &issues, src, decodable, strictness);
+    if (strictness != IGNORE)
+        advise(r, &issues, d);
     api_issues_release(&issues);
     if (!ok)
         return false;

@@ -2,7 +2,7 @@
 /* Near names, fields that belong elsewhere, kinds of other versions. */
 #include "unit/unit.h"
 
-#include "cli/hints.h"
+#include "api/hints.h"
 
 static void test_nearest(void **state)
 {

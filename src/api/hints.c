@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/hints.h"
+#include "api/hints.h"
 
 #include <strings.h>
 
