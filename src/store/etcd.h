@@ -31,7 +31,7 @@ enum {
     ETCD_TRY_MS = 5000,                                 /* of one attempt of a call */
     ETCD_WRITE_MS = 15000, /* after which a write has failed, or nobody knows */
     ETCD_READ_MS = 30000,
-    ETCD_SYNC_MS = 3000,
+    ETCD_SYNC_MS = 8000,
     ETCD_CLOSE_MS = 5000, /* for what is under way */
 };
 
