@@ -34,4 +34,8 @@ void api_prepare_create(const struct api_prepare *p, const struct api_kind *kind
 void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind,
                         struct doc *object, const struct doc *old);
 
+/* What a pod's containers ask for makes of it: "BestEffort", "Burstable" or
+ * "Guaranteed". */
+const char *api_pod_qos(const struct doc *spec, struct arena *a);
+
 #endif

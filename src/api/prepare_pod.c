@@ -66,6 +66,11 @@ static enum service pod_service(const struct doc *spec, struct arena *a)
     return all;
 }
 
+const char *api_pod_qos(const struct doc *spec, struct arena *a)
+{
+    return SERVICES[pod_service(spec, a)];
+}
+
 /* ---- label keys become requirements of the selector beside them ---- */
 
 struct keys {

@@ -26,4 +26,7 @@ const struct doc *rules_volume(const struct api_walk *w, struct str name, bool *
 bool rules_native_resource(struct str name);
 bool rules_quota_resource(struct str name);
 
+/* Of pods/resize: the spec against the stored one. */
+void rules_pod_resize(struct api_at *at);
+
 #endif

@@ -291,6 +291,8 @@ API_RULE(pod_update)
         return true;
     if (part && strcmp(part, "ephemeralcontainers") == 0)
         check_debug_containers(at);
+    if (part && strcmp(part, "resize") == 0)
+        rules_pod_resize(at);
     if (part || !same_lengths(at, "containers") || !same_lengths(at, "initContainers") ||
         !check_deadline(at))
         return true;
