@@ -221,17 +221,22 @@ bool fields_decode(const struct doc *d, struct arena *a, struct fields *out,
     return true;
 }
 
-struct doc fields_encode(const struct fields *s, struct arena *a)
+/* "." comes first, as Go writes it: who compares bytes finds no difference. */
+static struct doc encode_level(const struct fields *s, bool member, struct arena *a)
 {
     struct doc out = doc_make_map();
+    if (member && s->n)
+        doc_add_str(a, &out, STR("."), doc_make_map());
     for (uint32_t i = 0; i < s->n; i++) {
         const struct field_node *node = &s->v[i];
-        struct doc below = fields_encode(&node->below, a);
-        if (node->member && below.n)
-            doc_add_str(a, &below, STR("."), doc_make_map());
-        doc_add_str(a, &out, node->name, below);
+        doc_add_str(a, &out, node->name, encode_level(&node->below, node->member, a));
     }
     return out;
+}
+
+struct doc fields_encode(const struct fields *s, struct arena *a)
+{
+    return encode_level(s, false, a);
 }
 
 /* ---- Two sets ---- */
