@@ -191,6 +191,8 @@ var tolerated = []*regexp.Regexp{
 	regexp.MustCompile(`is not as new as written version`),
 	regexp.MustCompile(`the object has been modified; please apply your changes to the latest version`),
 	regexp.MustCompile(`Precondition failed: UID`),
+	// The first of its writes is there before the watch says so.
+	regexp.MustCompile(`configmaps \\?"kube-root-ca.crt\\?" already exists`),
 	// Pods and claims go while controllers look at them.
 	regexp.MustCompile(`\b(pods|poddisruptionbudgets.policy|resourceclaims\.resource\.k8s\.io) \\?"[^"]+" not found`),
 	regexp.MustCompile(`because it is being terminated`),
