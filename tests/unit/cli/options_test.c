@@ -31,22 +31,26 @@ static const struct option_row ROWS[] = {
 };
 static const struct option_table TABLE = {ROWS, UNIT_COUNT(ROWS)};
 
-static bool read(char **argv, struct target *t, bool *help, struct arena *a,
+enum { MAX_WORDS = 16 };
+
+/* words end with NULL. */
+static bool read(const char *const *words, struct target *t, bool *help, struct arena *a,
                  struct err *e)
 {
+    char *argv[MAX_WORDS + 1] = {NULL};
     int argc = 0;
-    while (argv[argc])
-        argc++;
+    for (; words[argc]; argc++)
+        argv[argc] = arena_strdup(a, words[argc]);
     *t = (struct target){0};
     return options_read(&TABLE, argc, argv, a, t, help, e);
 }
 
 static void test_values(void **state)
 {
-    char *argv[] = {"x",      "--text",     "a",          "--text=b", "--list",
-                    "1",      "--list=2,3", "--flag",     "--count",  "7",
-                    "--time", "1m30s",      "--call=yes", NULL};
-    char *off[] = {"x", "--flag", "--flag=false", "--help", NULL};
+    static const char *const argv[] = {
+        "x",      "--text",  "a", "--text=b", "--list", "1",          "--list=2,3",
+        "--flag", "--count", "7", "--time",   "1m30s",  "--call=yes", NULL};
+    static const char *const off[] = {"x", "--flag", "--flag=false", "--help", NULL};
     struct arena a = {0};
     struct target t;
     bool help = false;
@@ -68,7 +72,7 @@ static void test_values(void **state)
 static void test_wrong(void **state)
 {
     static const struct {
-        char *one, *two;
+        const char *one, *two;
         const char *error;
     } rows[] = {
         {"--none", NULL, "there is no option --none"},
@@ -83,7 +87,7 @@ static void test_wrong(void **state)
     struct arena a = {0};
     (void)state;
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
-        char *argv[] = {"x", rows[i].one, rows[i].two, NULL};
+        const char *argv[] = {"x", rows[i].one, rows[i].two, NULL};
         struct err e = ERR_INIT;
         struct target t;
         bool help = false;
