@@ -115,14 +115,11 @@ static bool check_role(struct request *r, const struct doc *d, const struct doc 
 
 /* ---- bindings ---- */
 
-static bool fail_no_role(struct request *r, const char *resource, struct str name)
+/* Upstream looks for the role under the name of the resource that is asked for. */
+static bool fail_no_role(struct request *r, struct str name)
 {
-    fail(r, 404, "NotFound", "%s.%s \"%.*s\" not found", resource, GROUP, STR_ARG(name));
-    r->failure.has_details = true;
-    r->failure.name = name;
-    r->failure.group = str_from(GROUP);
-    r->failure.kind = str_from(resource);
-    return false;
+    return fail_object(r, 404, "NotFound", name, "%s.%s \"%.*s\" not found",
+                       r->res->main->resource, GROUP, STR_ARG(name));
 }
 
 static bool check_binding(struct request *r, const struct doc *d)
@@ -134,7 +131,7 @@ static bool check_binding(struct request *r, const struct doc *d)
     if (may(r, "bind", resource, name))
         return true;
     if (!rbac_role(r->s->auth->rbac, kind, scope(r), name, &rules))
-        return fail_no_role(r, resource, name);
+        return fail_no_role(r, name);
     struct str why = lacks(r, rules);
     return !why.p || forbid(r, d, why);
 }
