@@ -265,6 +265,11 @@ void node_proxy_connect(struct request *r)
     serve_proxy(r, node_target);
 }
 
+void service_proxy_connect(struct request *r)
+{
+    serve_proxy(r, target_of_service);
+}
+
 void pod_proxy_connect(struct request *r)
 {
     serve_proxy(r, pod_target);

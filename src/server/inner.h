@@ -294,6 +294,7 @@ void attach_connect(struct request *r);
 void portforward_connect(struct request *r);
 void node_proxy_connect(struct request *r);
 void pod_proxy_connect(struct request *r);
+void service_proxy_connect(struct request *r);
 void write_update(struct request *r);
 void write_patch(struct request *r);
 void delete_one(struct request *r);

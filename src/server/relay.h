@@ -39,6 +39,8 @@ bool target_of_node(struct request *r, struct str node, struct relay_target *out
 /* "NAME", "NAME:PORT" or "SCHEME:NAME:PORT". */
 bool target_split(struct request *r, const char *what, struct str id, struct str *scheme,
                   struct str *name, struct str *port);
+/* Of the request's own name, in the same forms: a pod that answers for it. */
+bool target_of_service(struct request *r, struct relay_target *out);
 bool target_port(struct request *r, struct str text, uint16_t *out);
 /* Appends a parameter to a path. */
 void target_param(struct strbuf *path, const char *name, struct str value);

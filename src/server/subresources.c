@@ -14,6 +14,7 @@ static const struct subresource SERVED[] = {
     {"", "pods/log", log_get, true},
     {"", "pods/portforward", portforward_connect, true},
     {"", "pods/proxy", pod_proxy_connect, true},
+    {"", "services/proxy", service_proxy_connect, true},
     {"", "serviceaccounts/token", token_request_create, false},
     {"authentication.k8s.io", "selfsubjectreviews", review_self, false},
     {"authentication.k8s.io", "tokenreviews", review_token, false},
