@@ -206,22 +206,34 @@ static bool is_finished(struct write *w)
     return grace == 0 && !(namespace && count_at(d, "spec.finalizers"));
 }
 
+/* Ownership is told in the version of the request. */
+static void track_update(struct write *w, struct doc *d)
+{
+    struct request *r = w->r;
+    if (r->res->main == r->res->hub) {
+        track(r, write_live(w), d);
+        return;
+    }
+    struct doc seen = doc_dup(r->a, write_live(w));
+    object_convert(r->res, &seen, r->a);
+    track(r, &seen, d);
+}
+
 bool write_finish_update(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
-    struct doc live = object_doc(w->old, r->a), seen = object_doc(w->old, r->a);
-    object_convert(r->res, &seen, r->a);
+    const struct doc *live = write_live(w);
     ready_meta(r, d);
-    if (!identity_namespace(r, d) || !identity_same(w, &live, d) ||
-        !identity_revision(w, &live, d))
+    if (!identity_namespace(r, d) || !identity_same(w, live, d) ||
+        !identity_revision(w, live, d))
         return false;
-    keep_meta(r, &live, d);
+    keep_meta(r, live, d);
     if (!w->owned)
-        track(r, &seen, d);
+        track_update(w, d);
     to_hub(r, d);
-    api_drop_disabled(r->res->hub, d, &live, &r->s->gates);
-    struct admission admission = {r, ADMIT_UPDATE, w->name, d, &live};
-    if (!admission_mutate(&admission) || !escalation_check(r, d, &live))
+    api_drop_disabled(r->res->hub, d, live, &r->s->gates);
+    struct admission admission = {r, ADMIT_UPDATE, w->name, d, live};
+    if (!admission_mutate(&admission) || !escalation_check(r, d, live))
         return false;
     const struct api_kind *kind = r->res->hub;
     bool side_only = r->res->sub && !is_scale(r->res);
@@ -232,10 +244,10 @@ bool write_finish_update(struct write *w, struct doc *d)
         kind = side ? side : r->res->kind;
     }
     struct api_prepare prepare = {.a = r->a, .now = r->now};
-    api_prepare_update(&prepare, kind, d, &live);
+    api_prepare_update(&prepare, kind, d, live);
     w->object = *d;
     bool status = side_only && strcmp(r->res->sub, "status") == 0;
-    if (!validate(w, &live, status ? API_UPDATE_STATUS : API_UPDATE))
+    if (!validate(w, live, status ? API_UPDATE_STATUS : API_UPDATE))
         return false;
     w->drop = w->quiet = is_finished(w);
     admission.object = &w->object;

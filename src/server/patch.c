@@ -158,6 +158,16 @@ static bool fail_patched(struct request *r, const struct doc *d)
     return false;
 }
 
+/* What is there, as the client of the request sees it. */
+static struct doc seen_by(struct request *r, const struct doc *live)
+{
+    if (r->res->main == r->res->hub && !is_scale(r->res))
+        return *live; /* patches do not change it */
+    struct doc d = doc_dup(r->a, live);
+    object_convert(r->res, &d, r->a);
+    return is_scale(r->res) ? live_scale(r, &d) : d;
+}
+
 /* What an applied object owns is in it already; other patches are tracked later. */
 static bool make(struct patching *p)
 {
@@ -166,13 +176,9 @@ static bool make(struct patching *p)
     bool there = write_load(w);
     if (!there && (p->kind != PATCH_IS_APPLY || r->res->sub))
         return fail_missing(r, w->name);
-    struct doc live = doc_make_map(), d;
-    if (there) {
-        live = object_doc(w->old, r->a);
-        object_convert(r->res, &live, r->a);
-        if (is_scale(r->res))
-            live = live_scale(r, &live);
-    }
+    struct doc live, d;
+    if (there)
+        live = seen_by(r, write_live(w));
     if (!patch(p, there ? &live : NULL, &d))
         return false;
     d = doc_dup(r->a, &d);

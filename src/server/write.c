@@ -25,11 +25,26 @@ static void answer_status(struct write *w)
     request_answer_failure(r);
 }
 
+/* The answer is what is kept now, byte for byte. */
+static bool answer_kept(struct write *w, uint64_t revision)
+{
+    struct cache_object *o = NULL;
+    if (revision && !w->quiet && !w->then && w->answer == WRITE_OBJECT &&
+        request_plain(w->r))
+        o = cache_get(w->r->s->cache, w->key);
+    if (!o || o->revision != revision)
+        return false;
+    request_answer_object(w->r, w->code, o);
+    return true;
+}
+
 static void finish(struct write *w, uint64_t revision)
 {
     struct request *r = w->r;
     cache_object_unref(w->old);
     w->old = NULL;
+    if (answer_kept(w, revision))
+        return;
     if (revision && !w->quiet)
         write_set_meta(r, &w->object, "resourceVersion",
                        arena_printf(r->a, "%llu", (unsigned long long)revision));
@@ -109,10 +124,7 @@ static void stored(void *ctx, enum store_answer answer, uint64_t revision,
 /* A write that changes nothing makes no revision. */
 static bool changes_nothing(struct write *w)
 {
-    if (!w->old || w->drop)
-        return false;
-    struct doc live = object_doc(w->old, w->r->a);
-    return apply_same_but_times(&live, &w->object, w->r->a);
+    return w->old && !w->drop && apply_same_but_times(write_live(w), &w->object, w->r->a);
 }
 
 static void commit_dry(struct write *w)
@@ -134,7 +146,7 @@ void write_commit(struct write *w)
         return;
     }
     if (changes_nothing(w)) {
-        w->object = object_doc(w->old, w->r->a);
+        w->object = object_doc(w->old, w->r->a); /* it is changed on its way out */
         finish(w, 0);
         return;
     }
@@ -150,8 +162,18 @@ void write_commit(struct write *w)
     strbuf_release(&b);
 }
 
+const struct doc *write_live(struct write *w)
+{
+    if (!w->live) {
+        w->live = ARENA_NEW(w->r->a, struct doc);
+        *w->live = object_doc(w->old, w->r->a);
+    }
+    return w->live;
+}
+
 bool write_load(struct write *w)
 {
+    w->live = NULL;
     struct request *r = w->r;
     w->name = r->route.name;
     w->key = object_key(r->res, r->route.namespace, w->name, r->a);

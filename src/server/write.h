@@ -17,6 +17,7 @@ struct write {
     struct str name;
     struct str key;
     struct cache_object *old; /* reference; NULL: it is new */
+    struct doc *live;         /* of it, once write_live was asked */
     struct doc body;          /* as sent, for `again` */
     bool patch;               /* made by a patch */
     bool owned;               /* managedFields are made already */
@@ -55,6 +56,8 @@ void write_commit(struct write *w);
 void write_fail(struct write *w);
 /* managedFields of d, which takes the place of live (NULL: nothing); a list. */
 struct doc write_track(struct request *r, const struct doc *live, const struct doc *d);
+/* The document of w->old, which nobody changes: it is read once. */
+const struct doc *write_live(struct write *w);
 /* References w->old, the object of the request as it is now. */
 bool write_load(struct write *w);
 

@@ -34,6 +34,7 @@ struct resource {
 struct cache {
     struct cache_opts opts;
     struct order objects; /* each has one reference */
+    struct strmap by_key; /* the same; keys are the objects' */
     struct strmap resources;
     uint64_t revision;
     uint64_t loaded;   /* what the snapshot had: changes up to here */
@@ -74,6 +75,7 @@ void cache_free(struct cache *c)
     for (struct cache_object *o; (o = order_next(&c->objects, &at));)
         cache_object_unref(o);
     order_release(&c->objects);
+    strmap_release(&c->by_key);
     free(c);
 }
 
@@ -141,6 +143,15 @@ static void push(struct cache *c, struct resource *r, const struct cache_event *
     ring_push(&r->ring, e, c->opts.history, c->opts.history_bytes);
 }
 
+/* What had its key before, with its reference, or NULL. */
+static struct cache_object *place(struct cache *c, struct cache_object *o)
+{
+    struct strmap_entry *e = strmap_put(&c->by_key, o->key, NULL);
+    e->key = o->key; /* the one before goes */
+    e->value.ptr = o;
+    return order_put(&c->objects, o);
+}
+
 /* ---- loading ---- */
 
 struct loading {
@@ -157,7 +168,7 @@ static bool load_object(void *ctx, struct str key, struct str value, uint64_t re
         return err_set(l->err, ERR_INVALID,
                        "store: %.*s at revision %llu cannot be decoded", STR_ARG(key),
                        (unsigned long long)revision);
-    order_put(&l->cache->objects, o);
+    place(l->cache, o);
     return true;
 }
 
@@ -165,7 +176,7 @@ static bool load_object(void *ctx, struct str key, struct str value, uint64_t re
 static struct cache_object *object_at(struct loading *l, struct str key, struct str value,
                                       uint64_t revision)
 {
-    struct cache_object *o = order_find(&l->cache->objects, key);
+    struct cache_object *o = cache_get(l->cache, key);
     if (o && o->revision == revision)
         return cache_object_ref(o);
     struct strmap_entry *last = strmap_find(&l->last, key);
@@ -270,7 +281,7 @@ static bool put_object(struct cache *c, const struct store_change *change,
     if (!o)
         return false;
     e->object = cache_object_ref(o);
-    e->previous = order_put(&c->objects, o);
+    e->previous = place(c, o);
     e->kind = e->previous ? CACHE_MODIFIED : CACHE_ADDED;
     return true;
 }
@@ -279,6 +290,7 @@ static bool drop_object(struct cache *c, const struct store_change *change,
                         struct cache_event *e)
 {
     struct cache_object *old = order_remove(&c->objects, change->key);
+    strmap_remove(&c->by_key, change->key);
     if (!old)
         return false;
     e->kind = CACHE_DELETED;
@@ -313,7 +325,8 @@ void cache_apply(void *cache, const struct store_change *change)
 
 struct cache_object *cache_get(const struct cache *c, struct str key)
 {
-    return order_find(&c->objects, key);
+    struct strmap_entry *e = strmap_find(&c->by_key, key);
+    return e ? e->value.ptr : NULL;
 }
 
 static struct order_at start_of(const struct cache *c, struct str prefix,
@@ -328,9 +341,9 @@ void cache_each(const struct cache *c, struct str prefix, struct str after,
                 bool (*each)(void *ctx, struct cache_object *o), void *ctx)
 {
     struct order_at at = start_of(c, prefix, after);
-    for (struct cache_object *o; (o = order_next(&c->objects, &at));)
-        if (!str_starts(o->key, prefix) || !each(ctx, o))
-            return;
+    uint64_t n = order_between(&c->objects, at, order_seek_past(&c->objects, prefix));
+    while (n-- > 0 && each(ctx, order_next(&c->objects, &at)))
+        ;
 }
 
 uint64_t cache_count(const struct cache *c, struct str prefix, struct str after)
