@@ -283,29 +283,77 @@ bool api_proto_encode_message(const struct api_type *t, const struct doc *d,
     return false;
 }
 
-bool api_proto_encode(const struct doc *object, struct arena *a, struct strbuf *out,
-                      struct err *e)
+/* The envelope up to the object itself; NULL: no type of that name. */
+static const struct api_type *begin_object(const struct doc *object, struct strbuf *out,
+                                           size_t *raw, struct err *e)
 {
     struct str version = doc_get_text(object, "apiVersion"),
                kind = doc_get_text(object, "kind");
     const struct api_type *t = api_type_of_object(version, kind);
-    size_t before = out->n;
-    if (!t)
-        return err_set(e, ERR_UNSUPPORTED, "no protobuf for kind \"%.*s\" of %.*s",
-                       STR_ARG(kind), STR_ARG(version));
+    if (!t) {
+        err_set(e, ERR_UNSUPPORTED, "no protobuf for kind \"%.*s\" of %.*s",
+                STR_ARG(kind), STR_ARG(version));
+        return NULL;
+    }
     strbuf_addstr(out, MAGIC);
     size_t mark = wire_begin(out, 1);
     wire_put_bytes(out, 1, version);
     wire_put_bytes(out, 2, kind);
     wire_end(out, mark);
-    mark = wire_begin(out, 2);
-    bool ok = api_proto_encode_message(t, object, a, out, e);
-    wire_end(out, mark);
+    *raw = wire_begin(out, 2);
+    return t;
+}
+
+static void end_object(struct strbuf *out, size_t raw)
+{
+    wire_end(out, raw);
     wire_put_bytes(out, 3, STR(""));
     wire_put_bytes(out, 4, STR(""));
+}
+
+bool api_proto_encode(const struct doc *object, struct arena *a, struct strbuf *out,
+                      struct err *e)
+{
+    size_t before = out->n, raw;
+    const struct api_type *t = begin_object(object, out, &raw, e);
+    if (!t)
+        return false;
+    bool ok = api_proto_encode_message(t, object, a, out, e);
+    end_object(out, raw);
     if (!ok)
         out->n = before;
     return ok;
+}
+
+/* ---- lists ---- */
+
+bool api_proto_list_begin(struct api_proto_list *l, const struct doc *list,
+                          struct arena *a, struct strbuf *out, struct err *e)
+{
+    *l = (struct api_proto_list){.out = out};
+    const struct api_type *t = begin_object(list, out, &l->raw, e);
+    if (!t || !api_proto_encode_message(t, list, a, out, e))
+        return false;
+    for (uint32_t i = 0; i < t->nfields; i++)
+        if (strcmp(t->fields[i].name, "items") == 0) {
+            l->item = t->fields[i].type;
+            l->number = t->fields[i].number;
+        }
+    return l->item || err_set(e, ERR_UNSUPPORTED, "%s is no list", t->name);
+}
+
+bool api_proto_list_add(struct api_proto_list *l, const struct doc *item, struct arena *a,
+                        struct err *e)
+{
+    size_t mark = wire_begin(l->out, l->number);
+    bool ok = api_proto_encode_message(l->item, item, a, l->out, e);
+    wire_end(l->out, mark);
+    return ok;
+}
+
+void api_proto_list_end(struct api_proto_list *l)
+{
+    end_object(l->out, l->raw);
 }
 
 static void put_length(char *p, size_t n)

@@ -22,6 +22,19 @@ bool api_proto_is(struct str bytes);
  * or a value that its type cannot hold (an undecodable object); out is as it was. */
 bool api_proto_encode(const struct doc *object, struct arena *a, struct strbuf *out,
                       struct err *e);
+/* The same of a list whose items are not there all at once: begun with the list without
+ * them, ended after the last. When one of the calls fails, out is to be dropped. */
+struct api_proto_list {
+    struct strbuf *out;
+    const struct api_type *item;
+    uint32_t number; /* of the field items */
+    size_t raw;
+};
+bool api_proto_list_begin(struct api_proto_list *l, const struct doc *list,
+                          struct arena *a, struct strbuf *out, struct err *e);
+bool api_proto_list_add(struct api_proto_list *l, const struct doc *item, struct arena *a,
+                        struct err *e);
+void api_proto_list_end(struct api_proto_list *l);
 /* Strings live in a. Unknown fields are passed over, as protobuf has it. */
 bool api_proto_decode(struct str bytes, struct arena *a, struct doc *out, struct err *e);
 

@@ -2,6 +2,7 @@
 /* One object, and lists of them: what is there now, or what was at a revision. */
 #include <stdlib.h>
 
+#include "api/proto.h"
 #include "server/continue.h"
 #include "server/scale.h"
 
@@ -434,6 +435,95 @@ static void answer_plain(struct listing *l)
     request_answer_parts(l->r, 200, media_type(MEDIA_JSON), &body);
 }
 
+/* ---- lists whose items are made, one after another ---- */
+
+struct made_list {
+    struct listing *l;
+    struct doc head;      /* the list without its items */
+    struct arena scratch; /* of one item */
+    struct strbuf out;
+    struct api_proto_list proto;
+};
+
+static struct doc list_head(struct listing *l)
+{
+    struct request *r = l->r;
+    struct arena *a = r->a;
+    struct doc d = doc_make_map();
+    bool metadata = r->accept.as == AS_METADATA_LIST;
+    struct str kind = arena_printf(a, "%sList", r->res->main->name),
+               version = r->res->api_version;
+    if (metadata) {
+        kind = STR("PartialObjectMetadataList");
+        version = arena_printf(a, "meta.k8s.io/%s", r->accept.as_version);
+    }
+    doc_set(a, &d, "kind", doc_make_string(a, kind));
+    doc_set(a, &d, "apiVersion", doc_make_string(a, version));
+    doc_set(a, &d, "metadata", list_meta(l));
+    return d;
+}
+
+/* In the scratch arena. */
+static struct doc make_item(struct made_list *m, const struct cache_object *o)
+{
+    struct request *r = m->l->r, item = *r;
+    struct doc d = object_doc(o, &m->scratch);
+    object_convert(r->res, &d, &m->scratch);
+    item.a = &m->scratch;
+    item.accept.as = AS_METADATA;
+    if (r->accept.as == AS_METADATA_LIST) {
+        request_shape(&item, &d);
+    } else {
+        doc_remove(&d, STR("kind"));
+        doc_remove(&d, STR("apiVersion"));
+    }
+    return d;
+}
+
+static bool print_proto(struct made_list *m)
+{
+    struct listing *l = m->l;
+    bool ok = api_proto_list_begin(&m->proto, &m->head, l->r->a, &m->out, NULL);
+    for (size_t i = 0; ok && i < l->objects.n; i++) {
+        struct doc d = make_item(m, l->objects.v[i]);
+        ok = api_proto_list_add(&m->proto, &d, &m->scratch, NULL);
+        arena_reset(&m->scratch);
+    }
+    if (ok)
+        api_proto_list_end(&m->proto);
+    return ok;
+}
+
+static void print_json(struct made_list *m)
+{
+    struct listing *l = m->l;
+    strbuf_clear(&m->out);
+    doc_write_json(&m->head, DOC_JSON_COMPACT, &m->out);
+    m->out.n--; /* its last brace */
+    strbuf_adds(&m->out, ",\"items\":[");
+    for (size_t i = 0; i < l->objects.n; i++) {
+        struct doc d = make_item(m, l->objects.v[i]);
+        strbuf_adds(&m->out, i ? "," : "");
+        doc_write_json(&d, DOC_JSON_COMPACT, &m->out);
+        arena_reset(&m->scratch);
+    }
+    strbuf_adds(&m->out, "]}\n");
+}
+
+static void answer_items(struct listing *l)
+{
+    struct made_list m = {.l = l, .head = list_head(l)};
+    enum media media = l->r->accept.media;
+    if (media == MEDIA_PROTO && !print_proto(&m))
+        media = MEDIA_JSON;
+    if (media == MEDIA_JSON)
+        print_json(&m);
+    request_answer_bytes(l->r, 200, media_type(media), &m.out);
+    strbuf_release(&m.out);
+    arena_fini(&m.scratch);
+}
+
+/* Tables and YAML, of all items at once. */
 static void answer_made(struct listing *l)
 {
     struct request *r = l->r;
@@ -463,6 +553,9 @@ void read_list(struct request *r)
         request_answer_failure(r);
     else if (request_plain(r))
         answer_plain(&l);
+    else if (r->accept.media != MEDIA_YAML &&
+             (r->accept.as == AS_OBJECT || r->accept.as == AS_METADATA_LIST))
+        answer_items(&l);
     else
         answer_made(&l);
     vec_release(&l.objects);
