@@ -553,7 +553,7 @@ void read_list(struct request *r)
         request_answer_failure(r);
     else if (request_plain(r))
         answer_plain(&l);
-    else if (r->accept.media != MEDIA_YAML &&
+    else if (r->accept.media != MEDIA_YAML && !r->pretty &&
              (r->accept.as == AS_OBJECT || r->accept.as == AS_METADATA_LIST))
         answer_items(&l);
     else
