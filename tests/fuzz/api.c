@@ -113,14 +113,13 @@ static void set_up(void)
     char path[64];
     uint64_t revision;
     struct err e = ERR_INIT;
-    struct server_opts opts = {.dir = dir,
-                               .listen = "127.0.0.1:0",
-                               .store = "memory:",
-                               .socket = path,
-                               .anonymous = true,
-                               .gates = api_gates_default};
+    struct server_opts opts = SERVER_OPTS_INIT;
     FUZZ_CHECK(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/socket", dir);
+    opts.dir = dir;
+    opts.listen = "127.0.0.1:0";
+    opts.store = "memory:";
+    opts.socket = path;
     loop = net_loop_new(NULL);
     server = server_new(loop, &opts, &e);
     if (!server)

@@ -88,10 +88,10 @@ static void site_init(struct site *s)
 static bool site_start(struct site *s)
 {
     struct err e = ERR_INIT;
-    struct server_opts opts = {.dir = s->dir,
-                               .listen = "127.0.0.1:0",
-                               .socket = s->socket,
-                               .gates = api_gates_default};
+    struct server_opts opts = SERVER_OPTS_INIT;
+    opts.dir = s->dir;
+    opts.listen = "127.0.0.1:0";
+    opts.socket = s->socket;
     s->server = server_new(s->loop, &opts, &e);
     if (!s->server) {
         assert_int_not_equal(e.code, ERR_NONE);
