@@ -118,9 +118,11 @@ struct cel_node;
 struct cel_parts {
     const struct cel_program *program;
     const struct cel_node *root;
-    struct cel_part *v;
-    uint32_t n;
-    const uint32_t *codes; /* of the input at hand */
+    struct cel_part **v;
+    const struct cel_node *const *flat; /* of what is one part, or && of parts; */
+    uint32_t n, nflat;                  /* else none */
+    const struct cel_part *asked;       /* the part that is evaluated; NULL: none */
+    const uint32_t *codes;              /* of the input at hand */
     bool missed; /* set by an evaluation when a part had too few cells; left so */
 };
 /* In the arena; the program must stay. */

@@ -23,25 +23,12 @@ void cel_run_reset(struct cel_run *run)
     arena_reset(&run->arena);
 }
 
-enum { LOCALS_ON_STACK = 8 };
 enum { MEMORY_LIMIT = 64 << 20 };
 
-static __attribute__((noinline)) struct cel_value
-execute(const struct cel_program *p, const struct cel_node *root, struct cel_frame *f)
+void cel_begin(struct cel_frame *f, const void *const *activations,
+               struct cel_parts *parts, struct cel_run *run)
 {
-    struct cel_value locals[LOCALS_ON_STACK];
-    f->locals = locals;
-    if (p->nlocals > LOCALS_ON_STACK)
-        f->locals = ARENA_ARRAY(&f->run->arena, struct cel_value, p->nlocals);
-    return cel_exec(root, f);
-}
-
-static inline struct cel_value eval(const struct cel_program *p,
-                                    const struct cel_node *root,
-                                    const void *const *activations,
-                                    struct cel_parts *parts, struct cel_run *run)
-{
-    struct cel_frame f = {
+    *f = (struct cel_frame){
         .run = run,
         .activations = activations,
         .parts = parts,
@@ -51,6 +38,24 @@ static inline struct cel_value eval(const struct cel_program *p,
     };
     run->interrupted = false;
     run->work = 0;
+}
+
+static __attribute__((noinline)) struct cel_value
+execute(const struct cel_program *p, const struct cel_node *root, struct cel_frame *f)
+{
+    struct cel_value locals[CEL_LOCALS_ON_STACK];
+    f->locals = locals;
+    if (p->nlocals > CEL_LOCALS_ON_STACK)
+        f->locals = ARENA_ARRAY(&f->run->arena, struct cel_value, p->nlocals);
+    return cel_exec(root, f);
+}
+
+struct cel_value cel_eval_root(const struct cel_program *p, const struct cel_node *root,
+                               const void *const *activations, struct cel_parts *parts,
+                               struct cel_run *run)
+{
+    struct cel_frame f;
+    cel_begin(&f, activations, parts, run);
     struct cel_value v = p->nlocals ? execute(p, root, &f) : cel_exec(root, &f);
     run->cost = f.cost;
     if (run->work > 0 && !cel_work(run)) /* a function may have passed over the error */
@@ -61,13 +66,7 @@ static inline struct cel_value eval(const struct cel_program *p,
 struct cel_value cel_eval(const struct cel_program *p, const void *const *activations,
                           struct cel_run *run)
 {
-    return eval(p, p->root, activations, NULL, run);
-}
-
-struct cel_value cel_parts_eval(struct cel_parts *p, const void *const *activations,
-                                struct cel_run *run)
-{
-    return eval(p->program, p->root, activations, p, run);
+    return cel_eval_root(p, p->root, activations, NULL, run);
 }
 
 struct cel_value cel_over_budget(struct cel_frame *f)

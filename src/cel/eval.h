@@ -6,6 +6,15 @@
 #include "cel/plan.h"
 
 enum { CEL_LIST_COST = 10 }; /* of a literal, besides its parts */
+enum { CEL_LOCALS_ON_STACK = 8 };
+
+/* Begins an evaluation: of all nodes but locals. */
+void cel_begin(struct cel_frame *f, const void *const *activations,
+               struct cel_parts *parts, struct cel_run *run);
+/* An evaluation of the program with another root. */
+struct cel_value cel_eval_root(const struct cel_program *p, const struct cel_node *root,
+                               const void *const *activations, struct cel_parts *parts,
+                               struct cel_run *run);
 
 /* Counts an iteration; false when the caller of cel_eval wants to stop. */
 bool cel_poll(struct cel_frame *f);

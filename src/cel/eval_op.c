@@ -296,14 +296,16 @@ static inline bool load_args(const struct cel_call *c, struct cel_frame *f,
 
 enum { ARGS_ON_STACK = 6 };
 
-static struct cel_value call(const struct cel_call *c, struct cel_frame *f,
-                             struct cel_value *args)
+static inline struct cel_value call(const struct cel_call *c, struct cel_frame *f,
+                                    struct cel_value *args)
 {
     struct cel_value v;
     if (!load_args(c, f, args, &v))
         return v;
     if (v.kind == CEL_UNSET)
-        v = dispatch(c, f, args);
+        v = c->ntargets == 1 && c->targets->guards == NULL
+                ? c->targets->fn(f->run, args, c->nargs)
+                : dispatch(c, f, args);
     return cel_charge_made(f, c->cost ? c->cost(args, c->nargs, v) : 1, v);
 }
 

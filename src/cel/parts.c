@@ -97,27 +97,23 @@ static void look(struct look *l, const struct cel_node *n)
 /* ---- A program in parts ---- */
 
 /* The cell for the input at hand, or NULL. */
-static inline struct cel_cell *cell_of(const struct cel_node *n, struct cel_frame *f)
+static inline struct cel_cell *cell_of(const struct cel_part *p, const uint32_t *codes)
 {
-    const struct cel_part *p = &f->parts->v[n->part.number];
-    uint32_t code = f->parts->codes[p->at] & p->mask;
+    uint32_t code = codes[p->at] & p->mask;
     return __builtin_expect(code < p->n, 1) ? &p->cells[code] : NULL;
 }
 
-static inline bool is_known(const struct cel_cell *cell, const struct cel_frame *f)
-{
-    return cell && cell->known && f->cost + cell->cost <= f->limit;
-}
-
 /* Evaluates it; a result that depends on nothing else is remembered. */
-static __attribute__((noinline)) struct cel_value
-find_out(const struct cel_node *n, struct cel_frame *f, struct cel_cell *cell)
+static struct cel_value find_out(const struct cel_node *n, struct cel_frame *f,
+                                 struct cel_cell *cell)
 {
     uint64_t cost = f->cost, work = f->run->work;
+    f->parts->asked = n->part.of;
     struct cel_value v = cel_exec(n->part.body, f);
+    f->parts->asked = NULL;
     cost = f->cost - cost;
     if (!cell)
-        f->parts->missed |= f->parts->v[n->part.number].single;
+        f->parts->missed |= n->part.of->single;
     else if (v.kind == CEL_BOOL && work == f->run->work && cost <= CEL_CELL_COST_MAX)
         *cell = (struct cel_cell){.known = true, .value = v.b, .cost = (uint32_t)cost};
     return v;
@@ -125,36 +121,65 @@ find_out(const struct cel_node *n, struct cel_frame *f, struct cel_cell *cell)
 
 static struct cel_value code_part(const struct cel_node *n, struct cel_frame *f)
 {
-    struct cel_cell *cell = cell_of(n, f);
-    if (!is_known(cell, f))
+    struct cel_cell *cell = cell_of(n->part.of, f->parts->codes);
+    if (!cell || !cell->known || f->cost + cell->cost > f->limit)
         return find_out(n, f, cell);
     f->cost += cell->cost;
     return cel_bool(cell->value);
 }
 
-/* && of parts: as long as their cells are known there is nothing to call. */
-static struct cel_value code_and_parts(const struct cel_node *n, struct cel_frame *f)
+/* In a frame of its own, which begins with what was spent before. */
+struct outset {
+    struct cel_frame frame;
+    bool begun;
+    const void *const *activations;
+    struct cel_run *run;
+};
+
+static __attribute__((noinline)) struct cel_value
+find_out_flat(struct cel_parts *p, const struct cel_node *n, struct outset *o,
+              struct cel_cell *cell, uint64_t *cost)
 {
-    const uint64_t cost = f->cost, work = f->run->work;
-    for (uint32_t i = 0; i < n->many.n; i++) {
-        const struct cel_node *item = n->many.items[i];
-        struct cel_cell *cell = cell_of(item, f);
-        if (!is_known(cell, f)) {
-            struct cel_value v = find_out(item, f, cell);
-            if (v.kind != CEL_BOOL) { /* once more: an error may still not count */
-                f->cost = cost;
-                f->run->work = work;
-                return cel_code_and(n, f);
-            }
-            if (!v.b)
-                return v;
+    struct cel_value locals[CEL_LOCALS_ON_STACK];
+    if (!o->begun)
+        cel_begin(&o->frame, o->activations, p, o->run);
+    o->begun = true;
+    o->frame.cost = *cost;
+    o->frame.locals = locals;
+    struct cel_value v = find_out(n, &o->frame, cell);
+    *cost = o->frame.cost;
+    return v;
+}
+
+struct cel_value cel_parts_eval(struct cel_parts *p, const void *const *activations,
+                                struct cel_run *run)
+{
+    const uint64_t limit = run->cost_limit ? run->cost_limit : UINT64_MAX;
+    const uint32_t *codes = p->codes;
+    uint64_t cost = 0;
+    bool value = true;
+    struct outset o;
+    o.begun = false;
+    o.activations = activations;
+    o.run = run;
+    for (uint32_t i = 0; value && i < p->nflat; i++) {
+        struct cel_cell *cell = cell_of(p->flat[i]->part.of, codes);
+        if (cell && cell->known && cost + cell->cost <= limit) {
+            cost += cell->cost;
+            value = cell->value;
             continue;
         }
-        f->cost += cell->cost;
-        if (!cell->value)
-            return cel_bool(false);
+        uint64_t spent = cost;
+        struct cel_value v = find_out_flat(p, p->flat[i], &o, cell, &spent);
+        if (v.kind != CEL_BOOL || run->work) /* what comes after may still count */
+            return cel_eval_root(p->program, p->root, activations, p, run);
+        cost = spent;
+        value = v.b;
     }
-    return cel_bool(true);
+    if (p->nflat == 0)
+        return cel_eval_root(p->program, p->root, activations, p, run);
+    run->cost = cost;
+    return cel_bool(value);
 }
 
 struct making {
@@ -170,18 +195,20 @@ static struct cel_node *copy(struct making *m, const struct cel_node *n)
     return c;
 }
 
-static void add_part(struct making *m, struct cel_part part)
+static struct cel_part *add_part(struct making *m, const struct look *l)
 {
     struct cel_parts *p = m->out;
     if (p->n == m->cap) {
         uint32_t cap = m->cap ? 2 * m->cap : 4;
-        struct cel_part *v = ARENA_ARRAY(m->a, struct cel_part, cap);
+        struct cel_part **v = ARENA_ARRAY(m->a, struct cel_part *, cap);
         if (p->n)
             memcpy(v, p->v, p->n * sizeof *v);
         p->v = v;
         m->cap = cap;
     }
-    p->v[p->n++] = part;
+    struct cel_part *part = p->v[p->n++] = ARENA_NEW(m->a, struct cel_part);
+    *part = (struct cel_part){.var = l->var, .slot = l->slot, .single = !l->other};
+    return part;
 }
 
 static const struct cel_node *part(struct making *m, const struct cel_node *n)
@@ -194,15 +221,14 @@ static const struct cel_node *part(struct making *m, const struct cel_node *n)
     c->code = code_part;
     c->op = CEL_OP_PART;
     c->part.body = n;
-    c->part.number = m->out->n;
-    add_part(m, (struct cel_part){.var = l.var, .slot = l.slot, .single = !l.other});
+    c->part.of = add_part(m, &l);
     return c;
 }
 
-static bool all_parts(const struct cel_node *n)
+static bool all_parts(const struct cel_node *const *v, uint32_t n)
 {
-    for (uint32_t i = 0; i < n->many.n; i++)
-        if (n->many.items[i]->op != CEL_OP_PART)
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i]->op != CEL_OP_PART)
             return false;
     return true;
 }
@@ -218,8 +244,6 @@ static const struct cel_node *divide(struct making *m, const struct cel_node *n)
         c->many.items = arena_alloc(m->a, n->many.n * sizeof *c->many.items);
         for (uint32_t i = 0; i < n->many.n; i++)
             c->many.items[i] = divide(m, n->many.items[i]);
-        if (n->op == CEL_OP_AND && all_parts(c))
-            c->code = code_and_parts;
         return c;
     case CEL_OP_NOT:
         c = copy(m, n);
@@ -235,4 +259,9 @@ void cel_parts_make(struct cel_parts *out, const struct cel_program *p, struct a
     struct making m = {a, out, 0};
     *out = (struct cel_parts){.program = p};
     out->root = divide(&m, p->root);
+    bool many = out->root->op == CEL_OP_AND;
+    out->flat = many ? out->root->many.items : &out->root;
+    out->nflat = many ? out->root->many.n : 1;
+    if (!all_parts(out->flat, out->nflat) || p->nlocals > CEL_LOCALS_ON_STACK)
+        out->nflat = 0;
 }

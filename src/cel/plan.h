@@ -149,7 +149,7 @@ struct cel_node {
         } block;
         struct {
             const struct cel_node *body;
-            uint32_t number;
+            struct cel_part *of;
         } part;
     };
 };

@@ -183,7 +183,7 @@ const struct cel_type *device_expr_type(const struct device_expr *x)
 static struct cel_value eval(const struct device_expr *x, const struct device_facts *d,
                              struct cel_run *run)
 {
-    const struct device_binding binding = {d, x};
+    const struct device_binding binding = {d, x, NULL};
     const void *activations[] = {&binding};
     if (run->cost_limit == 0)
         run->cost_limit = DEVICE_COST_LIMIT;

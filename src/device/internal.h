@@ -86,6 +86,7 @@ struct device_expr {
 struct device_binding {
     const struct device_facts *facts;
     const struct device_expr *expr;
+    const struct cel_parts *parts; /* of a memo; NULL: none */
 };
 
 /* The verdict on a device with facts->bad, and that of a result. */

@@ -18,7 +18,7 @@ void device_memo_init(struct device_memo *m, const struct device_expr *x, struct
     *m = (struct device_memo){.expr = x, .complete = true};
     cel_parts_make(&m->program, x->program, a);
     for (uint32_t i = 0; i < m->program.n; i++) {
-        struct cel_part *p = &m->program.v[i];
+        struct cel_part *p = m->program.v[i];
         p->single = p->single && is_one_value(slot_kind(p->slot));
         m->complete = m->complete && p->single;
     }
@@ -27,7 +27,7 @@ void device_memo_init(struct device_memo *m, const struct device_expr *x, struct
 void device_memo_fini(struct device_memo *m)
 {
     for (uint32_t i = 0; i < m->program.n; i++)
-        free(m->program.v[i].cells);
+        free(m->program.v[i]->cells);
 }
 
 static void make_room(struct cel_part *p, uint32_t n)
@@ -63,7 +63,7 @@ static __attribute__((noinline)) void turn(struct device_memo *m,
     m->shape = s;
     m->program.missed = false;
     for (uint32_t i = 0; i < m->program.n; i++)
-        set_up(&m->program.v[i], s);
+        set_up(m->program.v[i], s);
 }
 
 enum device_verdict device_memo_match(struct device_memo *m, const struct device_facts *d,
@@ -73,10 +73,10 @@ enum device_verdict device_memo_match(struct device_memo *m, const struct device
         return device_bad_verdict(d, run, why);
     if (m->shape != d->shape || m->program.missed)
         turn(m, d->shape);
-    const struct device_binding binding = {d, m->expr};
-    const void *activations[] = {&binding};
     if (run->cost_limit == 0)
         run->cost_limit = DEVICE_COST_LIMIT;
     m->program.codes = d->codes;
+    const struct device_binding binding = {d, m->expr, &m->program};
+    const void *activations[] = {&binding};
     return device_verdict_of(cel_parts_eval(&m->program, activations, run), run, why);
 }

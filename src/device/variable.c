@@ -173,10 +173,19 @@ static struct cel_value missing(const struct device_binding *b, int slot,
     return cel_no_key(run, cel_string(slot_of(b, slot)->id));
 }
 
+/* A memo has looked for what its part reads. */
+static inline uint32_t place_of(const struct device_binding *b, int slot)
+{
+    const struct cel_part *asked = b->parts ? b->parts->asked : NULL;
+    if (asked && asked->single && asked->slot == slot)
+        return asked->mask ? asked->at : NOWHERE;
+    return device_slot_at(b->facts->shape, slot);
+}
+
 static struct cel_value load_named(const struct device_binding *b, int slot,
                                    struct cel_run *run)
 {
-    uint32_t at = device_slot_at(b->facts->shape, slot);
+    uint32_t at = place_of(b, slot);
     return at == NOWHERE ? missing(b, slot, run)
                          : found(slot, device_cel(b->facts, at), run);
 }
