@@ -88,7 +88,8 @@ static void finish_complete(struct net_call *call)
 void call_end_all(struct net_client *c, const struct err *why)
 {
     while (c->calls) {
-        struct net_call *call = c->calls;
+        struct net_call *call = c->calls; /* freeing it unlinks it */
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         nghttp2_session_set_stream_user_data(c->session, call->id, NULL);
         if (call->ended && call->held.n > 0)
             deliver_held(call);

@@ -59,8 +59,9 @@ static int compare(const void *a, const void *b)
 void etcd_changes_sort(struct etcd_changes *l)
 {
     VEC(struct ranked) all = {0};
+    size_t rank = 0;
     for (struct etcd_change *c; (c = etcd_changes_pop(l));)
-        vec_push(&all, (struct ranked){c, all.n});
+        vec_push(&all, (struct ranked){c, rank++});
     if (all.n)
         qsort(all.v, all.n, sizeof *all.v, compare);
     for (size_t i = 0; i < all.n; i++)
