@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device expressions: a verdict on each of many devices that no cache has seen, an
- * evaluation on values that are ready, a compilation.
+ * Device expressions: a verdict on each of many devices, with a memo that has seen none
+ * of them, as the allocator asks for it; an evaluation on values that are ready; a
+ * compilation. Reading the devices, which gives their values codes, is not counted here:
+ * allocate.load counts it.
  */
 #include <stdio.h>
 
