@@ -202,6 +202,10 @@ static struct quantity parse_small(struct str text, const struct parts *p,
 
 static void set_digits(mpz_t z, const struct parts *p)
 {
+    if (p->whole.n + p->frac.n <= SMALL_DIGITS) {
+        mpz_set_si(z, digits_value(p));
+        return;
+    }
     struct strbuf b = STRBUF_INIT;
     strbuf_addstr(&b, p->whole);
     strbuf_addstr(&b, p->frac);
@@ -225,6 +229,10 @@ static int round_to_nano(mpz_t z, long scale)
 /* Binary values end at the largest int64; below one they print as decimals. */
 static void bound_binary(mpz_t z, int *scale, enum quantity_format *format)
 {
+    enum { SURE_BITS = 63 + 29 }; /* less than INT64_MAX * 10^9 */
+    if (*scale == NANO && mpz_sizeinbase(z, 2) <= SURE_BITS &&
+        mpz_cmp_si(z, pow10_int64[-NANO]) >= 0)
+        return;
     mpz_t limit;
     mpz_init_set_si(limit, INT64_MAX);
     decimal_mul_pow10(limit, (unsigned)-*scale);
