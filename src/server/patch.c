@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Patches: of JSON, by merging, strategic, and applied. */
+#include <stdlib.h>
 #include <strings.h>
 
 #include "api/apply.h"
@@ -141,16 +142,37 @@ static struct doc live_scale(struct request *r, const struct doc *object)
     return scale;
 }
 
+static int by_key(const void *x, const void *y)
+{
+    return str_cmp(doc_key(x), doc_key(y));
+}
+
+/* As upstream's library leaves it: what it has looked into is a map of Go. */
+static void print_patched(struct request *r, const struct doc *d, struct strbuf *out)
+{
+    struct doc sorted = doc_dup(r->a, d);
+    if (sorted.type == DOC_MAP && sorted.n)
+        qsort(sorted.members, sorted.n, sizeof *sorted.members, by_key);
+    doc_write_json(&sorted, DOC_JSON_COMPACT, out);
+}
+
+static const struct str HANDLED = STR(" cannot be handled as a ");
+
 /* The patch can be read, and what it makes cannot: the patch is what is wrong. */
 static bool fail_patched(struct request *r, const struct doc *d)
 {
     if (r->failure.code != 400 || str_find(r->failure.message, STR("strict")) != SIZE_MAX)
         return false;
     struct strbuf json = STRBUF_INIT, shown = STRBUF_INIT;
-    doc_write_json(d, DOC_JSON_COMPACT, &json);
+    print_patched(r, d, &json);
     strbuf_add_quoted(&shown, strbuf_str(&json));
-    struct str text = arena_printf(r->a, "Invalid value: %s: %.*s", strbuf_cstr(&shown),
-                                   STR_ARG(r->failure.message));
+    struct str why = r->failure.message;
+    size_t at = str_find(why, HANDLED);
+    if (at != SIZE_MAX) /* what was to be made is no news to the patch's author */
+        why = str_sub(why, str_find(str_sub(why, at, SIZE_MAX), STR(": ")) + at + 2,
+                      SIZE_MAX);
+    struct str text =
+        arena_printf(r->a, "Invalid value: %s: %.*s", strbuf_cstr(&shown), STR_ARG(why));
     strbuf_release(&json);
     strbuf_release(&shown);
     fail(r, 422, "Invalid", " \"\" is invalid: patch: %.*s", STR_ARG(text));
