@@ -328,6 +328,105 @@ static void test_restart(void **state)
     pthread_join(k.thread, NULL);
 }
 
+/* ---- a cluster ---- */
+
+enum { MEMBERS = 3 };
+
+struct cluster {
+    struct etcd_server members[MEMBERS];
+    char dirs[MEMBERS][80], names[MEMBERS][8], peers[MEMBERS][40], all[200], url[96];
+    unsigned step; /* atomic: as a killer's */
+    pthread_t thread;
+};
+
+static void cluster_start(struct cluster *k, const char *binary, const char *dir)
+{
+    *k = (struct cluster){0};
+    snprintf(k->url, sizeof k->url, "etcd://");
+    for (int i = 0; i < MEMBERS; i++) {
+        size_t n = strlen(k->all);
+        snprintf(k->names[i], sizeof k->names[i], "n%d", i);
+        snprintf(k->dirs[i], sizeof k->dirs[i], "%s/%s", dir, k->names[i]);
+        snprintf(k->peers[i], sizeof k->peers[i], "http://127.0.0.1:%u",
+                 etcd_free_port());
+        snprintf(k->all + n, sizeof k->all - n, "%s%s=%s", i ? "," : "", k->names[i],
+                 k->peers[i]);
+    }
+    for (int i = 0; i < MEMBERS; i++) {
+        size_t n = strlen(k->url);
+        const char *extra[] = {"--name",
+                               k->names[i],
+                               "--listen-peer-urls",
+                               k->peers[i],
+                               "--initial-advertise-peer-urls",
+                               k->peers[i],
+                               "--initial-cluster",
+                               k->all,
+                               "--heartbeat-interval",
+                               "50",
+                               "--election-timeout",
+                               "500"};
+        k->members[i] = (struct etcd_server){.binary = binary, .dir = k->dirs[i]};
+        memcpy(k->members[i].extra, extra, sizeof extra);
+        etcd_server_start(&k->members[i]);
+        snprintf(k->url + n, sizeof k->url - n, "%s127.0.0.1:%u", i ? "," : "",
+                 k->members[i].port);
+    }
+}
+
+/* One after another, so that the leader is among them. */
+static void *kill_members(void *arg)
+{
+    struct cluster *k = arg;
+    for (int i = 0; i < MEMBERS; i++) {
+        usleep(300 * 1000);
+        etcd_server_kill(&k->members[i]);
+        usleep(500 * 1000);
+        etcd_server_start(&k->members[i]);
+        usleep(1500 * 1000); /* it has to follow before the next goes */
+    }
+    __atomic_store_n(&k->step, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&k->step, __ATOMIC_SEQ_CST) < 2)
+        usleep(1000);
+    return NULL;
+}
+
+static void open_cluster(struct fixture *f, const struct cluster *k)
+{
+    fixture_init(f, "memory:");
+    snprintf(f->url, sizeof f->url, "%s", k->url);
+    open_it(f);
+}
+
+static void test_cluster(void **state)
+{
+    struct fixture home, truth, f;
+    struct cluster k;
+    struct load l = {.f = &f};
+    begin(&home, state);
+    etcd_server_kill(&home.server);
+    cluster_start(&k, home.server.binary, home.dir);
+    open_cluster(&truth, &k);
+    open_cluster(&f, &k);
+    assert_int_equal(pthread_create(&k.thread, NULL, kill_members, &k), 0);
+    while (!__atomic_load_n(&k.step, __ATOMIC_SEQ_CST))
+        load_round(&l);
+    load_round(&l);
+    catch_up(&truth, &f);
+    catch_up(&f, &truth);
+    load_check(&l, &truth);
+    assert_true(l.ok >= KEYS);
+    print_message("# %u written, %u refused, %u not known\n", l.ok, l.refused, l.unknown);
+    load_release(&l);
+    fixture_fini(&f);
+    fixture_fini(&truth);
+    __atomic_store_n(&k.step, 2, __ATOMIC_SEQ_CST);
+    pthread_join(k.thread, NULL);
+    for (int i = 0; i < MEMBERS; i++)
+        etcd_server_kill(&k.members[i]);
+    fixture_fini(&home);
+}
+
 /* Nothing hangs when it does not come back. */
 static void test_gone(void **state)
 {
@@ -546,9 +645,9 @@ static const struct {
     const char *name;
     CMUnitTestFunction function;
 } TESTS[] = {
-    EACH(test_two),     EACH(test_sync), EACH(test_cut),
-    EACH(test_restart), EACH(test_gone), EACH(test_gap),
-    EACH(test_members), EACH(test_tls),  EACH(test_full),
+    EACH(test_two),     EACH(test_sync), EACH(test_cut), EACH(test_restart),
+    EACH(test_cluster), EACH(test_gone), EACH(test_gap), EACH(test_members),
+    EACH(test_tls),     EACH(test_full),
 };
 
 static void test_no_etcd(void **state)

@@ -88,7 +88,7 @@ static int listen_somewhere(struct sockaddr_in *at)
     return fd;
 }
 
-static uint16_t free_port(void)
+uint16_t etcd_free_port(void)
 {
     struct sockaddr_in at;
     close(listen_somewhere(&at));
@@ -98,7 +98,7 @@ static uint16_t free_port(void)
 static void run(const struct etcd_server *e)
 {
     char urls[64];
-    const char *argv[40] = {e->binary};
+    const char *argv[48] = {e->binary};
     const char *const options[] = {
         "--name",
         "one",
@@ -153,7 +153,7 @@ static bool answers(const struct etcd_server *e)
 void etcd_server_start(struct etcd_server *e)
 {
     if (e->port == 0)
-        e->port = free_port();
+        e->port = etcd_free_port();
     e->pid = fork();
     if (e->pid == 0)
         run(e);

@@ -19,11 +19,11 @@ struct etcd_binary {
  * peers. Different versions, at most n. */
 size_t etcd_binaries(struct etcd_binary *out, size_t n);
 
-enum { ETCD_EXTRA = 8 };
+enum { ETCD_EXTRA = 16 };
 struct etcd_server {
     const char *binary;
     const char *dir;               /* of its data; made by etcd */
-    const char *extra[ETCD_EXTRA]; /* more of its options, ends with NULL */
+    const char *extra[ETCD_EXTRA]; /* more of its options, ends with NULL; they win */
     bool tls;                      /* listens with https; extra says how */
     uint16_t port;                 /* 0: any, put in */
     pid_t pid;                     /* 0: it does not run */
@@ -31,5 +31,6 @@ struct etcd_server {
 /* Returns when it can be connected to; aborts when that takes too long. */
 void etcd_server_start(struct etcd_server *e);
 void etcd_server_kill(struct etcd_server *e);
+uint16_t etcd_free_port(void);
 
 #endif
