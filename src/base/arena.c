@@ -48,8 +48,13 @@ static void use_chunk(struct arena *a, struct arena_chunk *c)
 void arena_reset(struct arena *a)
 {
     struct arena_chunk *keep = a->chunks;
-    if (!keep || (!keep->older && a->next == (char *)keep + HEADER))
-        return; /* as it was after the last reset */
+    if (!keep)
+        return;
+    if (!keep->older) {
+        if (a->next != (char *)keep + HEADER) /* it was used since the last reset */
+            use_chunk(a, keep);
+        return;
+    }
     for (struct arena_chunk *c = keep; c; c = c->older)
         if (c->size > keep->size)
             keep = c;

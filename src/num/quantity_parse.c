@@ -57,25 +57,23 @@ static bool is_sign(char c)
     return c == '+' || c == '-';
 }
 
+/* One bit for each letter, from '@' to DEL: "EGKMPT" and "eikmnu". */
 static bool is_suffix_letter(char c)
 {
-    switch (c) {
-    case 'e':
-    case 'E':
-    case 'i':
-    case 'n':
-    case 'u':
-    case 'm':
-    case 'k':
-    case 'K':
-    case 'M':
-    case 'G':
-    case 'T':
-    case 'P':
-        return true;
-    default:
-        return false;
-    }
+    const uint64_t letters = UINT64_C(1) << ('E' - 64) | UINT64_C(1) << ('G' - 64) |
+                             UINT64_C(1) << ('K' - 64) | UINT64_C(1) << ('M' - 64) |
+                             UINT64_C(1) << ('P' - 64) | UINT64_C(1) << ('T' - 64) |
+                             UINT64_C(1) << ('e' - 64) | UINT64_C(1) << ('i' - 64) |
+                             UINT64_C(1) << ('k' - 64) | UINT64_C(1) << ('m' - 64) |
+                             UINT64_C(1) << ('n' - 64) | UINT64_C(1) << ('u' - 64);
+    unsigned at = (unsigned char)c - 64u;
+    return at < 64 && (letters >> at & 1);
+}
+
+/* str_sub of a range that is there. */
+static inline struct str range(struct str s, size_t from, size_t to)
+{
+    return (struct str){s.p + from, to - from};
 }
 
 static size_t skip_digits(struct str s, size_t i)
@@ -100,17 +98,17 @@ static bool split(struct str s, struct parts *out)
         i++;
     size_t start = i;
     i = skip_digits(s, i);
-    out->whole = i > start ? str_sub(s, start, i) : STR("0");
+    out->whole = i > start ? range(s, start, i) : STR("0");
     start = i;
     if (i < s.n && s.p[i] == '.')
         i = skip_digits(s, ++start);
-    out->frac = str_sub(s, start, i);
-    out->number = str_sub(s, 0, i);
+    out->frac = range(s, start, i);
+    out->number = range(s, 0, i);
     start = i;
     i = skip_letters(s, i);
     i += i < s.n && is_sign(s.p[i]);
     i = skip_digits(s, i);
-    out->suffix = str_sub(s, start, i);
+    out->suffix = range(s, start, i);
     return s.n > 0 && i == s.n;
 }
 
@@ -139,7 +137,8 @@ static bool parse_exponent(struct str s, int *out)
 static bool parse_unit(struct str s, struct unit *u, struct err *e)
 {
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (s.n == suffixes[i].len && memcmp(s.p, suffixes[i].text, s.n) == 0) {
+        if (s.n == suffixes[i].len && (s.n < 1 || s.p[0] == suffixes[i].text[0]) &&
+            (s.n < 2 || s.p[1] == suffixes[i].text[1])) {
             u->base = suffixes[i].base;
             u->exponent = suffixes[i].exponent;
             u->format = u->base == 2 ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI;
