@@ -256,7 +256,8 @@ struct cel_value device_expr_value(const struct device_expr *x,
  * An expression on many devices. What its parts that read one value said is remembered by
  * the value's code and serves all devices that have it; verdicts, costs and error texts
  * are those of device_expr_match. A memo belongs to one expression, is made by whoever
- * visits the devices and can be kept as long as the names.
+ * visits the devices and can be kept as long as the names. It asks how long columns are,
+ * so no facts may be made meanwhile.
  */
 struct device_memo {
     const struct device_expr *expr;
