@@ -193,20 +193,25 @@ var tolerated = []*regexp.Regexp{
 	regexp.MustCompile(`Precondition failed: UID`),
 	// The first of its writes is there before the watch says so.
 	regexp.MustCompile(`configmaps \\?"kube-root-ca.crt\\?" already exists`),
+	// Nobody measures pods here.
+	regexp.MustCompile(`metrics API`),
 	// Pods and claims go while controllers look at them.
 	regexp.MustCompile(`\b(pods|poddisruptionbudgets.policy|resourceclaims\.resource\.k8s\.io) \\?"[^"]+" not found`),
 	regexp.MustCompile(`because it is being terminated`),
+	regexp.MustCompile(`no relationship found between node`),
 	regexp.MustCompile(`unexpected items still remain in namespace: .* Resource=pods`),
 }
 
 // While the server is down, nothing else can be expected.
 var toleratedDown = regexp.MustCompile(`connection refused|connection reset|EOF|http2: (client connection|server sent GOAWAY)|connection lost|watch of .* ended|Failed to watch|broken pipe`)
 
-func clusterEnd(e *env) (o outcome) {
+func clusterEnd(e *env) (o outcome) { return e.judgeLogs(e.programs) }
+
+func (e *env) judgeLogs(programs []*program) (o outcome) {
 	if e.hollow != nil {
 		e.hollow.stop()
 	}
-	for _, p := range e.programs {
+	for _, p := range programs {
 		name := filepath.Base(e.dir) + "/" + p.name + "-has-no-complaint"
 		if e.pattern != "" && !strings.HasPrefix(name, e.pattern) {
 			continue
@@ -730,7 +735,7 @@ func certificateSigned(t *T) {
 			Request:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}),
 			SignerName: certificatesv1.KubeAPIServerClientSignerName,
 			Username:   "somebody else", Groups: []string{"system:masters"},
-			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth}}}, metav1.CreateOptions{})
+			Usages: []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth}}}, metav1.CreateOptions{})
 	t.OK(err, "create")
 	t.Must(r.Spec.Username != "somebody else" && r.Spec.Username != "" && slices.Contains(r.Spec.Groups, "system:authenticated"),
 		"who asks is %q of %v", r.Spec.Username, r.Spec.Groups)

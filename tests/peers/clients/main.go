@@ -28,7 +28,8 @@ var suites = []suite{
 	{name: "cluster", checks: clusterChecks, begin: clusterBegin, end: clusterEnd},
 	{name: "strict", checks: strictChecks, begin: strictBegin, end: clusterEnd,
 		flags: []string{"--enable-admission-plugins", "NodeRestriction"}},
-	{name: "node", checks: nodeChecks, begin: nodeBegin, end: clusterEnd,
+	{name: "kubectl", checks: kubectlChecks, begin: kubectlBegin, end: clusterEnd},
+	{name: "node", checks: nodeChecks, begin: nodeBegin, end: nodeEnd,
 		flags: []string{"--enable-admission-plugins", "NodeRestriction", "--kubelet-preferred-address-types", "Hostname"}},
 }
 

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -143,6 +145,14 @@ func (e *env) startNode(kubeconfig string) error {
 	}
 	e.atEnd(func() { script("stop", e.node("")) })
 	return script(e.bin, e.node(""), kubeconfig, nodeName)
+}
+
+// nodeEnd looks at what the kubelet says of the server. Of itself it says more: of
+// machines that are no nodes else.
+func nodeEnd(e *env) outcome {
+	kubelet := &program{name: "kubelet", log: e.node("kubelet.log"), about: regexp.MustCompile(
+		`(?i)forbidden|unauthorized|reflector|failed to (watch|list|patch|update)|the server|is invalid|no kind|decode|cannot `)}
+	return e.judgeLogs(append(slices.Clone(e.programs), kubelet))
 }
 
 // ---- checks ----
@@ -371,10 +381,9 @@ func get(t *T, url string) string {
 // address.
 // The kubelet listens on the loopback, where a proxy leads nobody.
 func nodeProxy(t *T) {
-	_, err := t.client().CoreV1().RESTClient().Get().AbsPath("/api/v1/nodes", nodeName, "proxy/healthz").DoRaw(t)
+	err := t.client().CoreV1().RESTClient().Get().AbsPath("/api/v1/nodes", nodeName, "proxy/healthz").Do(t).Error()
 	t.Is(apierrors.IsBadRequest, err, "proxy to the loopback")
-	status := err.(apierrors.APIStatus).Status()
-	t.Must(strings.Contains(fmt.Sprint(status), "address not allowed"), "the refusal says %v", status)
+	t.Must(strings.Contains(err.Error(), "address not allowed"), "the refusal says %v", err)
 }
 
 func volumesAndToken(t *T) {

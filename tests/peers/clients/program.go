@@ -20,6 +20,7 @@ type program struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed
 	log   string
+	about *regexp.Regexp // only complaints about this; nil: all
 }
 
 // runProgram starts bin/name. Its suite is skipped when it is not there.
@@ -48,6 +49,7 @@ func (e *env) runProgram(name string, args ...string) (*program, error) {
 	return p, nil
 }
 
+// running is true of what was not started by us.
 func (p *program) running() bool {
 	select {
 	case <-p.ended:
@@ -111,6 +113,9 @@ next:
 		text := lines.Text()
 		if !panicked {
 			text = m[2]
+		}
+		if !panicked && p.about != nil && !p.about.MatchString(text) {
+			continue
 		}
 		for _, t := range tolerated {
 			if t.MatchString(text) {
