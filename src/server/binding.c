@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binding a pod to a node: what a scheduler writes instead of the pod. */
+#include "server/admission.h"
 #include "server/write.h"
 
 struct binding {
@@ -161,6 +162,14 @@ static void bound(struct write *w, bool ok)
     request_answer(r, 201, &d);
 }
 
+/* A binding counts as one of the pod, whichever way it comes. */
+static bool admit(struct binding *b, struct request *pod)
+{
+    struct admission a = {pod, ADMIT_CREATE, pod->route.name, &b->body, NULL};
+    pod->res = kinds_find(pod->s, STR(""), STR("v1"), STR("pods/binding"));
+    return admission_mutate(&a) && admission_validate(&a);
+}
+
 /* POST pods/NAME/binding, or bindings. */
 void binding_create(struct request *r)
 {
@@ -172,12 +181,13 @@ void binding_create(struct request *r)
     struct str name = meta_text(&b->body, "name");
     if (ok && given.p && !str_eq(given, name))
         ok = fail_bad(r, "name in URL does not match name in Binding object");
-    if (!ok || !check_target(r, &b->body)) {
-        request_answer_failure(r);
-        return;
-    }
     *pod = *r;
     pod->route.name = name;
+    ok = ok && admit(b, pod);
+    if (!ok || !check_target(pod, &b->body)) {
+        request_answer_failure(pod);
+        return;
+    }
     pod->res = kinds_find(r->s, STR(""), STR("v1"), STR("pods"));
     b->w = (struct write){.r = pod, .again = again, .then = bound};
     again(&b->w);

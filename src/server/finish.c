@@ -134,10 +134,20 @@ static struct doc *ready_meta(struct request *r, struct doc *d)
     return object_meta(d);
 }
 
+/* As the client knows it: what a name that is yet to be made will begin with. */
+static struct str name_given(const struct request *r, const struct doc *d)
+{
+    if (r->route.name.p)
+        return r->route.name;
+    struct str name = meta_text(d, "name");
+    return name.n ? name : meta_text(d, "generateName");
+}
+
 bool write_finish_create(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
     ready_meta(r, d);
+    struct str given = name_given(r, d);
     if (!identity_namespace(r, d) || !identity_name(w, d))
         return false;
     if (meta_text(d, "resourceVersion").n)
@@ -153,7 +163,7 @@ bool write_finish_create(struct write *w, struct doc *d)
         track(r, NULL, d);
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, NULL, &r->s->gates);
-    struct admission admission = {r, ADMIT_CREATE, w->name, d, NULL};
+    struct admission admission = {r, ADMIT_CREATE, given, d, NULL};
     if (!admission_mutate(&admission) || !escalation_check(r, d, NULL))
         return false;
     struct doc user = user_doc(r->user, r->a);
@@ -162,6 +172,7 @@ bool write_finish_create(struct write *w, struct doc *d)
     w->object = *d;
     w->key = object_key(r->res, r->route.namespace, w->name, r->a);
     admission.object = &w->object;
+    admission.name = w->name;
     return validate(w, NULL, API_CREATE) && admission_validate(&admission);
 }
 
