@@ -273,7 +273,7 @@ static void h2_cut(struct exchange *x)
 {
     nghttp2_submit_rst_stream(x->conn->h2->session, 0, x->stream,
                               exchange_said_all(x) && x->unsent == 0 ? NGHTTP2_NO_ERROR
-                                                        : NGHTTP2_CANCEL);
+                                                                     : NGHTTP2_CANCEL);
     stream_wake(x->conn->stream);
 }
 

@@ -117,9 +117,115 @@ static void test_truth(void **state)
     free(s);
 }
 
+/* ---- a state that does not go out at once ---- */
+
+enum { LARGE = 200, LARGE_BYTES = 40000, LARGE_WATCHES = 5 };
+
+struct seen { /* by one watch: lines of each kind, in the order they have to come */
+    unsigned added, ends, modified;
+    bool wrong, done;
+    struct strbuf line;
+};
+
+static void see_line(struct seen *s, struct str line)
+{
+    bool added = str_starts(line, STR("{\"type\":\"ADDED\""));
+    bool end = str_find(line, STR("k8s.io/initial-events-end")) != SIZE_MAX;
+    s->wrong |= line.n < 20 || line.p[line.n - 1] != '}' || (added && s->ends) ||
+                (!added && !end && !s->ends);
+    s->added += added;
+    s->ends += end;
+    s->modified += !added && !end;
+}
+
+static void see(void *ctx, struct https_call *call, struct str bytes)
+{
+    struct seen *s = ctx;
+    for (size_t end; (end = str_find_byte(bytes, '\n', 0)) != SIZE_MAX;) {
+        strbuf_addstr(&s->line, str_sub(bytes, 0, end));
+        see_line(s, strbuf_str(&s->line));
+        strbuf_clear(&s->line);
+        bytes = str_sub(bytes, end + 1, SIZE_MAX);
+    }
+    strbuf_addstr(&s->line, bytes);
+}
+
+static void see_end(void *ctx, unsigned status, struct str body)
+{
+    struct seen *s = ctx;
+    s->done = true;
+    strbuf_release(&s->line);
+}
+
+#define LARGE_PATH "/api/v1/namespaces/default/secrets"
+
+static void write_large(struct load *l, bool patch, unsigned i)
+{
+    struct strbuf b = STRBUF_INIT;
+    char path[80] = LARGE_PATH;
+    if (patch)
+        snprintf(path, sizeof path, LARGE_PATH "/large-%u", i);
+    strbuf_addf(&b,
+                "{\"metadata\":{\"name\":\"large-%u\"},"
+                "\"stringData\":{\"x\":\"%0*d\"}}",
+                i, patch ? 10 : LARGE_BYTES, 0);
+    struct https_request r = {.method = patch ? "PATCH" : "POST",
+                              .path = str_from(path),
+                              .type = patch ? "application/merge-patch+json" : NULL,
+                              .body = strbuf_str(&b)};
+    unsigned status = https_ask(l->https, l->conns[0], &r, 20000, NULL);
+    assert_int_equal(status, patch ? 200 : 201);
+    strbuf_release(&b);
+}
+
+static bool all_seen(const struct seen *s)
+{
+    for (int i = 0; i < LARGE_WATCHES; i++)
+        if (s[i].added < LARGE || s[i].ends < 1 || s[i].modified < 1)
+            return false;
+    return true;
+}
+
+/* The last object is changed while the state is on its way: it is sent as it was, and
+ * then its change. */
+static void test_large_state(void **state)
+{
+    struct load l;
+    struct seen seen[LARGE_WATCHES] = {{0}};
+    struct https_call *calls[LARGE_WATCHES];
+    load_init(&l, program, 1);
+    load_up(&l);
+    for (unsigned i = 1; i <= LARGE; i++)
+        write_large(&l, false, i);
+    for (int i = 0; i < LARGE_WATCHES; i++) {
+        struct https_request r = {
+            .method = "GET",
+            .path = STR(LARGE_PATH "?watch=1&sendInitialEvents=true&allowWatchBookmarks=1"
+                                   "&resourceVersionMatch=NotOlderThan"),
+            .data = see,
+            .done = see_end,
+            .ctx = &seen[i]};
+        calls[i] = https_send(l.conns[i % 2], &r);
+    }
+    while (!https_status(calls[0]))
+        https_run(l.https, 10);
+    write_large(&l, true, 99);
+    for (int i = 0; i < 2000 && !all_seen(seen); i++)
+        https_run(l.https, 10);
+    for (int i = 0; i < LARGE_WATCHES; i++) {
+        assert_int_equal(seen[i].added, LARGE);
+        assert_int_equal(seen[i].ends, 1);
+        assert_int_equal(seen[i].modified, 1);
+        assert_false(seen[i].wrong);
+    }
+    load_down(&l, false);
+    load_fini(&l);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_truth)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_large_state),
+                                       cmocka_unit_test(test_truth)};
     program = argc > 1 ? argv[1] : "dray";
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
