@@ -72,7 +72,8 @@ static bool fail_patch(struct request *r, const struct patch_error *e)
     case PATCH_CONFLICT:
         return fail(r, 409, "Conflict", "%.*s", STR_ARG(text));
     case PATCH_TOO_LARGE:
-        return fail(r, 413, "RequestEntityTooLarge", "%.*s", STR_ARG(text));
+        return fail(r, 413, "RequestEntityTooLarge", "Request entity too large: %.*s",
+                    STR_ARG(text));
     case PATCH_NO_FIT:
         fail(r, 422, "Invalid", "%.*s", STR_ARG(text));
         r->failure.has_details = true;
