@@ -287,12 +287,23 @@ static bool same_key(const struct json_key *a, const struct json_key *b, const c
            a->last == b->last && (a->n <= 16 || memcmp(a->p, text, a->n) == 0);
 }
 
+/* Whether the key stands at p, from where room bytes may be read. */
+static inline bool is_key(const struct json_key *k, const char *p, size_t room)
+{
+    if (k->n >= 8)
+        return load8(p) == k->first && load8(p + k->n - 8) == k->last &&
+               (k->n <= 16 || memcmp(k->p, p, k->n) == 0);
+    if (k->n == 0 || room < 8)
+        return memcmp(k->p, p, k->n) == 0;
+    return (load8(p) ^ k->first) << (8 - k->n) * 8 == 0;
+}
+
 static bool is_guess(const struct json_reader *r, const struct json_key *k, uint32_t pos)
 {
     struct str t = r->src->text;
     size_t end = k ? pos + 1 + (size_t)k->n : t.n;
     return end < t.n && k->round == r->round && t.p[end] == '"' &&
-           memcmp(k->p, t.p + pos + 1, k->n) == 0;
+           is_key(k, t.p + pos + 1, t.n - pos - 1);
 }
 
 /* NULL on failure, or if the key cannot be shared; then *alone is it. */
