@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -133,7 +134,7 @@ func runCheck(e *env, c check, number int) (result any) {
 		limit = time.Minute
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	t := &T{Context: ctx, Name: c.name, Env: e, NS: fmt.Sprintf("check-%d", number)}
+	t := &T{Context: ctx, Name: c.name, Env: e, NS: fmt.Sprintf("%s-%d", filepath.Base(e.dir), number)}
 	defer func() {
 		result = recover()
 		switch result.(type) {

@@ -121,8 +121,8 @@ func lifecycle[O object, L runtime.Object](t *T, c objectClient[O, L], make func
 	err = c.Delete(t, a.GetName(), metav1.DeleteOptions{Preconditions: &wrong})
 	t.Is(apierrors.IsConflict, err, "delete of another UID")
 	t.OK(c.Delete(t, a.GetName(), metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}), "delete")
-	gone := next(t, w, watch.Deleted)
-	t.Must(gone.(object).GetName() == a.GetName(), "another object is gone: %v", gone)
+	last := gone(t, w)
+	t.Must(last.(object).GetName() == a.GetName(), "another object is gone: %v", last)
 	_, err = c.Get(t, a.GetName(), metav1.GetOptions{})
 	t.Is(apierrors.IsNotFound, err, "get of what is deleted")
 	err = c.Delete(t, a.GetName(), metav1.DeleteOptions{})
@@ -130,7 +130,7 @@ func lifecycle[O object, L runtime.Object](t *T, c objectClient[O, L], make func
 
 	t.OK(c.DeleteCollection(t, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}, mine), "delete collection")
 	for range many {
-		next(t, w, watch.Deleted)
+		gone(t, w)
 	}
 	rest, err := c.List(t, mine)
 	t.OK(err, "last list")
@@ -184,6 +184,23 @@ func versionOf(l runtime.Object) string { return listOf(l).GetResourceVersion() 
 func withVersion(o metav1.ListOptions, version string) metav1.ListOptions {
 	o.ResourceVersion = version
 	return o
+}
+
+// gone is the next DELETED event's object. kube-apiserver first marks pods as being
+// deleted, even those without a grace period.
+func gone(t *T, w watch.Interface) runtime.Object {
+	for {
+		select {
+		case e, ok := <-w.ResultChan():
+			t.Must(ok, "the watch ended")
+			if e.Type == watch.Deleted {
+				return e.Object
+			}
+			t.Must(e.Type == watch.Modified && e.Object.(metav1.Object).GetDeletionTimestamp() != nil, "event %s of %v", e.Type, e.Object)
+		case <-time.After(10 * time.Second):
+			t.Fatalf("no event of a deletion")
+		}
+	}
 }
 
 // next is the next event's object; bookmarks were not asked for.
@@ -284,10 +301,10 @@ func metadataLife(t *T, k kind) {
 	next(t, w, watch.Modified)
 	zero := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	t.OK(c.Delete(t, names[0], zero), "delete")
-	next(t, w, watch.Deleted)
+	gone(t, w)
 	t.OK(c.DeleteCollection(t, zero, mine), "delete collection")
 	for range many - 1 {
-		next(t, w, watch.Deleted)
+		gone(t, w)
 	}
 	_, err = c.Get(context.Background(), names[1], metav1.GetOptions{})
 	t.Is(apierrors.IsNotFound, err, "get of what is deleted")

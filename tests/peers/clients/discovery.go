@@ -171,7 +171,7 @@ func discoveryAll(t *T) {
 }
 
 func discoveryVersion(t *T) {
-	v, err := t.client().Discovery().ServerVersion()
+	v, err := t.Env.client("application/json").Discovery().ServerVersion()
 	t.OK(err, "version")
 	t.Must(v.Major == "1" && v.Minor == "37", "version %v", v)
 }
