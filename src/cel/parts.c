@@ -206,9 +206,9 @@ static struct cel_part *add_part(struct making *m, const struct look *l)
         p->v = v;
         m->cap = cap;
     }
-    struct cel_part *part = p->v[p->n++] = ARENA_NEW(m->a, struct cel_part);
-    *part = (struct cel_part){.var = l->var, .slot = l->slot, .single = !l->other};
-    return part;
+    struct cel_part *made = p->v[p->n++] = ARENA_NEW(m->a, struct cel_part);
+    *made = (struct cel_part){.var = l->var, .slot = l->slot, .single = !l->other};
+    return made;
 }
 
 static const struct cel_node *part(struct making *m, const struct cel_node *n)
