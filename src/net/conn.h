@@ -24,6 +24,14 @@ extern const struct proto h1_proto, h2_proto;
 struct h1;
 struct h2;
 
+/* The texts about a peer: exchanges need them longer than the connection lasts. */
+struct known {
+    unsigned refs;
+    struct arena arena;
+};
+struct known *known_ref(struct known *k);
+void known_unref(struct known *k);
+
 struct conn {
     struct net_server *server;
     struct conn *next, **link; /* of the server's */
@@ -33,7 +41,7 @@ struct conn {
         struct h1 *h1;
         struct h2 *h2;
     };
-    struct arena arena; /* of what is known about the peer */
+    struct known *known; /* has the texts of the next two */
     struct tls_peer peer;
     struct str address;
     bool tls, local;

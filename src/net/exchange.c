@@ -169,6 +169,7 @@ struct exchange *exchange_new(struct conn *c)
     arena_init(&x->arena);
     x->arena.chunk_size = ARENA_CHUNK;
     x->conn = c;
+    x->known = known_ref(c->known);
     x->since_ms = loop_now(c->server->loop);
     x->max_unsent = c->server->opts.max_unsent;
     x->pub = (struct net_exchange){
@@ -205,6 +206,7 @@ static void exchange_free(struct exchange *x)
     release_request(x);
     if (c)
         list_remove(x);
+    known_unref(x->known);
     free(x);
 }
 

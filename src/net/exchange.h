@@ -25,11 +25,13 @@ struct piece {
 };
 
 struct conn;
+struct known;
 
 struct exchange {
     struct net_exchange pub; /* first: a net_exchange is one of these */
     struct arena arena;
     struct conn *conn;             /* NULL once the connection is closed */
+    struct known *known;           /* the connection's */
     struct exchange *next, **link; /* of the connection's */
     int32_t stream;                /* HTTP/2 */
     VEC(struct net_header) headers;

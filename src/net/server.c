@@ -76,6 +76,29 @@ static void unhold(struct net_server *s)
     free(s);
 }
 
+static struct known *known_new(void)
+{
+    struct known *k = mem_zalloc(sizeof *k);
+    k->refs = 1;
+    arena_init(&k->arena);
+    k->arena.chunk_size = CONN_CHUNK;
+    return k;
+}
+
+struct known *known_ref(struct known *k)
+{
+    k->refs++;
+    return k;
+}
+
+void known_unref(struct known *k)
+{
+    if (--k->refs > 0)
+        return;
+    arena_fini(&k->arena);
+    free(k);
+}
+
 void conn_free(struct conn *c)
 {
     struct net_server *s = c->server;
@@ -83,7 +106,7 @@ void conn_free(struct conn *c)
         c->proto->fini(c);
     leave_exchanges(c);
     strbuf_release(&c->first);
-    arena_fini(&c->arena);
+    known_unref(c->known);
     free(c);
     stopped_if_empty(s);
     unhold(s);
@@ -108,10 +131,10 @@ static void conn_opened(void *ctx)
 {
     struct conn *c = ctx;
     c->idle_ms = loop_now(c->server->loop);
-    c->address = stream_peer(c->stream, &c->arena);
+    c->address = stream_peer(c->stream, &c->known->arena);
     if (!c->tls)
         return;
-    tls_peer_read(&c->stream->tls, &c->arena, &c->peer);
+    tls_peer_read(&c->stream->tls, &c->known->arena, &c->peer);
     use_proto(c, tls_chose_h2(&c->stream->tls) ? &h2_proto : &h1_proto);
 }
 
@@ -186,8 +209,7 @@ static const struct stream_ops conn_ops = {conn_opened, conn_data, conn_ended, c
 static struct conn *conn_new(struct net_server *s)
 {
     struct conn *c = mem_zalloc(sizeof *c);
-    arena_init(&c->arena);
-    c->arena.chunk_size = CONN_CHUNK;
+    c->known = known_new();
     c->server = s;
     c->tls = s->tls != NULL;
     c->local = s->local;

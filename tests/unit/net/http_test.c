@@ -486,6 +486,43 @@ static void test_gone(void **state)
     site_stop(&s);
 }
 
+/* Somebody answers in the handler's place; the handler's own answer goes nowhere, also
+ * when the client has left by then. */
+static void test_preempted(void **state)
+{
+    struct site s;
+    struct client c;
+    struct h2_client h;
+    (void)state;
+    site_start(&s, usual, true);
+    client_open(&c, &s, "http/1.1", &s.client);
+    client_say(&c, "GET /early?30 HTTP/1.1\r\n" HOST "\r\n");
+    assert_true(client_expect(&c, "early"));
+    assert_true(site_wait(&s.late, 1));
+    client_say(&c, "GET /hello HTTP/1.1\r\n" HOST "\r\n");
+    assert_true(client_expect(&c, "hello"));
+    assert_null(strstr(strbuf_cstr(&c.got), "ann"));
+    client_say(&c, "GET /early?60 HTTP/1.1\r\n" HOST "\r\n");
+    assert_true(client_expect(&c, "504"));
+    client_close(&c);
+    assert_true(site_wait(&s.late, 2));
+
+    h2_open(&h, &s, NULL, false);
+    h2_ask(&h, "/early?30", NULL);
+    h2_ask(&h, "/hello", NULL);
+    assert_true(h2_wait(&h, 2));
+    assert_int_equal(h.answers[0].status, 504);
+    assert_str(strbuf_str(&h.answers[0].text), "early");
+    assert_true(site_wait(&s.late, 3));
+    h2_ask(&h, "/early?60", NULL);
+    h2_flush(&h);
+    assert_true(site_wait(&s.observed, 4));
+    h2_close(&h);
+    assert_true(site_wait(&s.late, 4));
+    assert_int_equal(site_get(&s.observed), 4);
+    site_stop(&s);
+}
+
 static void test_time_limits(void **state)
 {
     struct site s;
@@ -691,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_max_unsent),
         cmocka_unit_test(test_stall),
         cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_preempted),
         cmocka_unit_test(test_time_limits),
         cmocka_unit_test(test_rapid_reset),
         cmocka_unit_test(test_ping_flood),

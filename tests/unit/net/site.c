@@ -203,6 +203,31 @@ static void late(struct site *s, struct net_exchange *x)
     bump(&s->held);
 }
 
+static void observe(void *ctx, unsigned status, struct str body)
+{
+    struct site *s = ctx;
+    if (status == 504 && str_is(body, "early"))
+        bump(&s->observed);
+}
+
+static void early_later(void *ctx)
+{
+    struct job *j = ctx;
+    struct site *s = j->site;
+    who(s, j->x); /* what is known of the client is still there */
+    free(j);
+    bump(&s->late);
+}
+
+static void early(struct site *s, struct net_exchange *x)
+{
+    struct net_observer observer = {NULL, observe, s};
+    struct job *j = job_new(s, x);
+    net_observe(x, &observer);
+    net_preempt(x, 504, NULL, 0, STR("early"));
+    net_timer_start(s->loop, (uint64_t)j->left, 0, early_later, j);
+}
+
 static void tunnel_data(void *ctx, struct str bytes)
 {
     struct job *j = ctx;
@@ -248,7 +273,7 @@ static void handle(void *ctx, struct net_exchange *x)
         {"/about", about},   {"/stream", stream},   {"/flood", flood},
         {"/shared", shared}, {"/big", big},         {"/hold", hold},
         {"/late", late},     {"/empty", empty},     {"/mirror", mirror},
-        {"/stuck", stuck},   {"/upgrade", upgrade},
+        {"/stuck", stuck},   {"/upgrade", upgrade}, {"/early", early},
     };
     struct site *s = ctx;
     bump(&s->asked);

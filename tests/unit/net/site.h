@@ -15,6 +15,8 @@
  *     /mirror           a header with a line break in its value
  *     /stuck            no answer, even when the client has gone
  *     /late?MS          "late" after so many milliseconds
+ *     /early?MS         504 "early", and after so many milliseconds the handler's answer,
+ *                       which looks at the client's certificate and is dropped
  *     /upgrade          echoes what comes
  *     /empty            204
  */
@@ -38,7 +40,8 @@ struct site {
     struct net_exchange *stuck[100];
     unsigned nstuck;
     /* Written by the loop's thread alone; read by tests with site_get. */
-    unsigned asked, gone, refused, stopped, held, drained;
+    unsigned asked, gone, refused, stopped, held, drained, late;
+    unsigned observed; /* ends of /early, in their place and later */
     size_t most_unsent;
 };
 
