@@ -88,9 +88,51 @@ static void test_fields(void **state)
     arena_fini(&a);
 }
 
+/* LabelSelectors; matches -1: none that selects anything. */
+static const struct {
+    const char *json;
+    int matches;
+} DOCS[] = {
+    {"{}", 1},
+    {"null", -1},
+    {"{\"matchLabels\":{\"app\":\"web\"}}", 1},
+    {"{\"matchLabels\":{\"app\":\"db\"}}", 0},
+    {"{\"matchLabels\":{\"app\":\"web\",\"none\":\"x\"}}", 0},
+    {"{\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"In\",\"values\":[\"a\","
+     "\"web\"]}]}",
+     1},
+    {"{\"matchExpressions\":[{\"key\":\"none\",\"operator\":\"NotIn\",\"values\":["
+     "\"a\"]}]}",
+     1},
+    {"{\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"Exists\"},{\"key\":"
+     "\"none\",\"operator\":\"DoesNotExist\"}]}",
+     1},
+    {"{\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"In\"}]}", -1},
+    {"{\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"Gt\",\"values\":[\"1\"]}"
+     "]}",
+     -1},
+};
+
+static void test_docs(void **state)
+{
+    struct cache_object o = {.labels = LABELS, .nlabels = 3};
+    for (size_t i = 0; i < sizeof DOCS / sizeof *DOCS; i++) {
+        struct arena a = {0};
+        struct selector s;
+        struct doc d;
+        struct doc_source src = {.name = "doc", .text = str_from(DOCS[i].json)};
+        assert_true(doc_read_json(&src, &a, &d, NULL));
+        int got = selector_of_doc(&d, &a, &s) ? selector_matches_labels(&s, &o) : -1;
+        if (got != DOCS[i].matches)
+            fail_msg("%s", DOCS[i].json);
+        arena_fini(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_docs),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_fields),
