@@ -348,13 +348,14 @@ static ssize_t read_body(nghttp2_session *session, int32_t stream, uint8_t *buf,
 static void more_to_send(struct net_call *call)
 {
     nghttp2_session_resume_data(call->client->session, call->id);
-    stream_wake(call->client->stream);
+    if (call->client->stream) /* else it is not connected yet */
+        stream_wake(call->client->stream);
 }
 
 /* What was sent already makes room once it is the larger part. */
 void net_call_send(struct net_call *call, struct str bytes)
 {
-    if (call->finished || call->ended || !call->client->stream)
+    if (call->finished || call->ended)
         return;
     if (call->out_at > call->out.n / 2) {
         call->out.n -= call->out_at;
@@ -367,7 +368,7 @@ void net_call_send(struct net_call *call, struct str bytes)
 
 void net_call_finish(struct net_call *call)
 {
-    if (call->finished || call->ended || !call->client->stream)
+    if (call->finished || call->ended)
         return;
     call->finished = true;
     more_to_send(call);

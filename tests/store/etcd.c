@@ -9,7 +9,9 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "grpc/grpc.h"
 #include "net/pki.h"
+#include "store/etcd.pb-c.h"
 #include "store/fixture.h"
 #include "store/proxy.h"
 
@@ -326,6 +328,78 @@ static void test_restart(void **state)
     fixture_fini(&truth);
     __atomic_store_n(&k.step, 2, __ATOMIC_SEQ_CST);
     pthread_join(k.thread, NULL);
+}
+
+/* ---- what others do ---- */
+
+static void on_done(void *ctx, ProtobufCMessage *answer, const struct grpc_end *end)
+{
+    bool *done = ctx;
+    assert_int_equal(end->status, GRPC_OK);
+    protobuf_c_message_free_unpacked(answer, NULL);
+    *done = true;
+}
+
+static void on_closed(void *ctx, const struct err *why)
+{
+    fail_msg("%s", err_text(why));
+}
+
+/* Puts keys in one transaction, by a client of its own. */
+static void put_both(uint16_t port, const char *const keys[2])
+{
+    static const struct net_client_ops ops = {NULL, on_closed};
+    char address[32];
+    bool done = false;
+    struct net_loop *loop = net_loop_new(NULL);
+    snprintf(address, sizeof address, "127.0.0.1:%u", port);
+    struct net_client *c = net_client_new(
+        loop, &(struct net_client_opts){.address = address}, &ops, NULL, NULL);
+    assert_non_null(c);
+    Etcd__PutRequest puts[2] = {ETCD__PUT_REQUEST__INIT, ETCD__PUT_REQUEST__INIT};
+    Etcd__RequestOp all[2] = {ETCD__REQUEST_OP__INIT, ETCD__REQUEST_OP__INIT};
+    Etcd__TxnRequest txn = ETCD__TXN_REQUEST__INIT;
+    for (int i = 0; i < 2; i++) {
+        puts[i].key = (ProtobufCBinaryData){strlen(keys[i]), (uint8_t *)keys[i]};
+        puts[i].value = (ProtobufCBinaryData){1, (uint8_t *)"x"};
+        all[i].request_case = ETCD__REQUEST_OP__REQUEST_PUT;
+        all[i].put = &puts[i];
+    }
+    txn.success = (Etcd__RequestOp *[]){&all[0], &all[1]};
+    txn.n_success = 2;
+    grpc_ask(c, &(struct grpc_opts){.method = "/etcdserverpb.KV/Txn"}, &txn.base,
+             &etcd__txn_response__descriptor, on_done, &done);
+    while (!done)
+        net_loop_run_once(loop, true);
+    net_client_close(c);
+    net_loop_free(loop);
+}
+
+/* Several changes of one revision, and keys that are no objects. */
+static void test_others(void **state)
+{
+    struct fixture f;
+    begin(&f, state);
+    open_it(&f);
+    fixture_write(&f, "/r/b", "1", 0);                                          /* 2 */
+    put_both(f.server.port, (const char *const[]){"/dray/r/a", "/dray/r/b"});   /* 3 */
+    put_both(f.server.port, (const char *const[]){"/dray", "/dray2/r/c"});      /* 4 */
+    put_both(f.server.port, (const char *const[]){"/draw/r/c", "/dray.other"}); /* 5 */
+    assert_int_equal(fixture_write(&f, "/r/a", "2", 3).revision, 6);
+    static const struct store_change want[] = {
+        {STORE_PUT, 2, STR("/r/b"), STR("1"), true, STR_NONE, 0},
+        {STORE_PUT, 3, STR("/r/a"), STR("x"), true, STR_NONE, 0},
+        {STORE_PUT, 3, STR("/r/b"), STR("x"), false, STR("1"), 2},
+        {STORE_PUT, 6, STR("/r/a"), STR("2"), false, STR("x"), 3},
+    };
+    assert_int_equal(f.changes.n, UNIT_COUNT(want));
+    for (size_t i = 0; i < UNIT_COUNT(want); i++)
+        assert_true(change_eq(&f.changes.v[i], &want[i]));
+    char *now = fixture_print(&f, NULL);
+    assert_string_equal(now, "/r/a=2@6 /r/b=x@3");
+    free(now);
+    fixture_check_history(&f, 1);
+    fixture_fini(&f);
 }
 
 /* ---- a cluster ---- */
@@ -645,9 +719,9 @@ static const struct {
     const char *name;
     CMUnitTestFunction function;
 } TESTS[] = {
-    EACH(test_two),     EACH(test_sync), EACH(test_cut), EACH(test_restart),
-    EACH(test_cluster), EACH(test_gone), EACH(test_gap), EACH(test_members),
-    EACH(test_tls),     EACH(test_full),
+    EACH(test_two),     EACH(test_others),  EACH(test_sync), EACH(test_cut),
+    EACH(test_restart), EACH(test_cluster), EACH(test_gone), EACH(test_gap),
+    EACH(test_members), EACH(test_tls),     EACH(test_full),
 };
 
 static void test_no_etcd(void **state)
