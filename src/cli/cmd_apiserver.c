@@ -123,9 +123,13 @@ static const struct option_row ROWS[] = {
      "who signs tokens of service accounts: the first new ones, all are believed "
      "(https://kubernetes.default.svc.cluster.local)"},
     {"api-audiences", "NAME,...", OPTION_LIST, AT(audiences),
-     "what tokens for this server name (the first issuer)"},
+     "what tokens for this server name (the issuers)"},
     {"service-account-signing-key-file", "FILE", OPTION_TEXT, AT(token_signing_key),
      "what signs new ones, RSA or EC (DIR/sa.key, made at the first start)"},
+    {"service-account-max-token-expiration", "TIME", OPTION_DURATION, AT(max_token_ms),
+     "how long new ones may live, 1h or more (as long as is asked for)"},
+    {"service-account-extend-token-expiration", "BOOL", OPTION_FLAG, AT(extend_tokens),
+     "whether those that pods mount live a year (true)"},
     {"service-account-key-file", "FILE,...", OPTION_LIST, AT(token_keys),
      "keys whose tokens are believed too"},
 

@@ -3,10 +3,15 @@
 
 #include "base/quote.h"
 
+static bool is_star(struct str s)
+{
+    return s.n == 1 && s.p[0] == '*';
+}
+
 static bool has_or_star(const struct names *names, struct str name)
 {
     for (uint32_t i = 0; i < names->n; i++)
-        if (str_eq(names->v[i], name) || str_is(names->v[i], "*"))
+        if (str_eq(names->v[i], name) || is_star(names->v[i]))
             return true;
     return false;
 }
@@ -71,7 +76,7 @@ static bool is_combined(struct str pattern, const struct attributes *want)
 static bool resource_matches(const struct names *names, const struct attributes *want)
 {
     for (uint32_t i = 0; i < names->n; i++)
-        if (str_is(names->v[i], "*") || is_combined(names->v[i], want) ||
+        if (is_star(names->v[i]) || is_combined(names->v[i], want) ||
             is_any_with(names->v[i], want->subresource))
             return true;
     return false;
@@ -142,7 +147,7 @@ static bool resource_covers(const struct names *held, struct str resource)
     struct str sub =
         slash == SIZE_MAX ? STR_NONE : str_sub(resource, slash + 1, SIZE_MAX);
     for (uint32_t i = 0; i < held->n; i++)
-        if (str_is(held->v[i], "*") || str_eq(held->v[i], resource) ||
+        if (is_star(held->v[i]) || str_eq(held->v[i], resource) ||
             (slash != SIZE_MAX && held->v[i].n == sub.n + 2 &&
              str_starts(held->v[i], STR("*/")) && str_ends(held->v[i], sub)))
             return true;

@@ -39,6 +39,8 @@ struct server_opts {
     const char *token_issuers, *audiences;
     const char *token_signing_key; /* a file; NULL: the folder's own key */
     const char *token_keys;        /* files of more keys that tokens are signed with */
+    uint64_t max_token_ms;         /* that new ones may live; 0: what is asked for */
+    bool extend_tokens;            /* a year, and warn, of those that pods mount */
     const char *token_file;        /* of fixed tokens; NULL: none */
     bool anonymous;     /* who shows nothing is a user too; else he is refused */
     const char *socket; /* path of one more, a Unix socket; NULL: none (authn.c) */
@@ -55,8 +57,9 @@ struct server_opts {
 #define SERVER_OPTS_INIT                                                                 \
     {                                                                                    \
         .listen = "127.0.0.1:6443", .gates = api_gates_default, .anonymous = true,       \
-        .not_ready_seconds = 300, .unreachable_seconds = 300, .max_reading = 400,        \
-        .max_writing = 200, .request_ms = 60000, .service_range = "10.0.0.0/24"          \
+        .extend_tokens = true, .not_ready_seconds = 300, .unreachable_seconds = 300,     \
+        .max_reading = 400, .max_writing = 200, .request_ms = 60000,                     \
+        .service_range = "10.0.0.0/24"                                                   \
     }
 
 /* Opens the folder and listens. Errors: the folder is another server's, unusable, or the

@@ -13,7 +13,9 @@ enum {
     LEEWAY = 60,             /* seconds that clocks may differ */
     BELIEVED_MS = 10 * 1000, /* what was found valid */
     MAX_BELIEVED = 32768,
+    MIN_LIMIT_MS = 3600 * 1000, /* of how long new tokens live */
 };
+#define MAX_LIMIT_MS (UINT64_C(1000) << 32)
 
 static const char DEFAULT_ISSUER[] = "https://kubernetes.default.svc.cluster.local";
 /* Of tokens that a controller keeps in Secrets. */
@@ -167,8 +169,11 @@ static bool fill(struct tokens *t, struct server *s, const struct server_opts *o
     t->issuers =
         split_list(o->token_issuers ? o->token_issuers : DEFAULT_ISSUER, &t->arena);
     t->audiences = o->audiences ? split_list(o->audiences, &t->arena) : t->issuers;
-    if (!o->audiences)
-        t->audiences.n = 1; /* the first issuer, with which tokens are made */
+    if (o->max_token_ms &&
+        (o->max_token_ms < MIN_LIMIT_MS || o->max_token_ms > MAX_LIMIT_MS))
+        return err_set(e, ERR_INVALID,
+                       "--service-account-max-token-expiration: it is between 1h and "
+                       "2^32 seconds");
     if (!read_signer(t, &s->dir, o->token_signing_key, e))
         return false;
     struct names files = split_list(o->token_keys, &t->arena);

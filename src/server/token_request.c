@@ -286,13 +286,29 @@ static bool for_server(struct token_request *t)
     return true;
 }
 
+static void shorten(struct token_request *t)
+{
+    struct request *r = t->r;
+    int64_t most = (int64_t)(r->s->opts.max_token_ms / 1000), asked = t->claims.seconds;
+    if (!most || asked <= most)
+        return;
+    request_warn(r, arena_printf(r->a,
+                                 "requested expiration of %lld seconds shortened to %lld "
+                                 "seconds",
+                                 (long long)asked, (long long)most));
+    t->claims.seconds = most;
+    doc_set(r->a, spec_of(t), "expirationSeconds", doc_make_int(r->a, most));
+}
+
 static bool issue(struct token_request *t)
 {
     struct request *r = t->r;
     struct str token;
     struct err e = ERR_INIT;
+    shorten(t);
     int64_t until = t->claims.now + t->claims.seconds;
-    if (t->claims.pod.name.n && t->claims.seconds == EXTENDED_ASKS && for_server(t)) {
+    if (r->s->opts.extend_tokens && t->claims.pod.name.n &&
+        t->claims.seconds == EXTENDED_ASKS && for_server(t)) {
         t->claims.warn_after = t->claims.seconds;
         t->claims.seconds = EXTENDED_SECONDS;
     }
