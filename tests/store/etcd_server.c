@@ -150,20 +150,31 @@ static bool answers(const struct etcd_server *e)
     return ok;
 }
 
-void etcd_server_start(struct etcd_server *e)
+/* False: it has ended. */
+static bool comes_up(struct etcd_server *e)
 {
-    if (e->port == 0)
-        e->port = etcd_free_port();
     e->pid = fork();
     if (e->pid == 0)
         run(e);
     for (int i = 0; i < 2000 && !answers(e); i++) {
         usleep(10 * 1000);
         if (waitpid(e->pid, NULL, WNOHANG) == e->pid)
-            bug("etcd: %s does not start", e->binary);
+            return false;
     }
-    if (!answers(e))
-        bug("etcd: %s does not listen", e->binary);
+    return true;
+}
+
+/* A free port may be somebody else's a moment later. */
+void etcd_server_start(struct etcd_server *e)
+{
+    bool any = e->port == 0;
+    for (int tries = any ? 3 : 1; tries > 0; tries--) {
+        if (any)
+            e->port = etcd_free_port();
+        if (comes_up(e) && answers(e))
+            return;
+    }
+    bug("etcd: %s does not start", e->binary);
 }
 
 void etcd_server_kill(struct etcd_server *e)
