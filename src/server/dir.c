@@ -37,7 +37,10 @@ static const char *path_in(struct arena *a, const char *dir, const char *name)
 /* ---- files ---- */
 
 /* Whole or not at all, for its owner alone. */
-static bool write_file(struct arena *a, const char *path, struct str text, struct err *e)
+enum lasting { LASTS, MADE_ANEW /* at each start: a power cut may take it */ };
+
+static bool write_file(struct arena *a, const char *path, struct str text,
+                       enum lasting lasting, struct err *e)
 {
     const char *part = arena_printf(a, "%s.part", path).p;
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -47,7 +50,7 @@ static bool write_file(struct arena *a, const char *path, struct str text, struc
         ok = n > 0 || (n < 0 && errno == EINTR);
         at += n > 0 ? (size_t)n : 0;
     }
-    ok = ok && fsync(fd) == 0;
+    ok = ok && (lasting == MADE_ANEW || fsync(fd) == 0);
     if (fd >= 0)
         close(fd);
     return (ok && rename(part, path) == 0) || err_set(e, ERR_IO, "%s: %m", path);
@@ -82,11 +85,23 @@ static bool load_pair(struct arena *a, const char *dir, const char *name,
 }
 
 static bool save_pair(struct arena *a, const char *dir, const char *name,
-                      const struct pki_pair *pair, struct err *e)
+                      const struct pki_pair *pair, enum lasting lasting, struct err *e)
 {
     const char *base = path_in(a, dir, name);
-    return write_file(a, arena_printf(a, "%s.key", base).p, pair->key_pem, e) &&
-           write_file(a, arena_printf(a, "%s.crt", base).p, pair->cert_pem, e);
+    return write_file(a, arena_printf(a, "%s.key", base).p, pair->key_pem, lasting, e) &&
+           write_file(a, arena_printf(a, "%s.crt", base).p, pair->cert_pem, lasting, e);
+}
+
+/* What was written stays there, under its name. */
+static bool sync_dir(const char *dir, struct err *e)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    if (!ok)
+        err_set(e, ERR_IO, "%s: %m", dir);
+    if (fd >= 0)
+        close(fd);
+    return ok;
 }
 
 /* ---- certificates ---- */
@@ -95,7 +110,8 @@ static bool ready_ca(struct dir *d, const char *dir, struct arena *a, struct err
 {
     if (access(path_in(a, dir, "ca.crt"), F_OK) == 0)
         return load_pair(a, dir, "ca", &d->ca, e);
-    return pki_new_ca("dray", a, &d->ca, e) && save_pair(a, dir, "ca", &d->ca, e);
+    return pki_new_ca("dray", a, &d->ca, e) &&
+           save_pair(a, dir, "ca", &d->ca, LASTS, e) && sync_dir(dir, e);
 }
 
 /* The certificate of somebody who may do everything: here, or at kubelets that trust the
@@ -111,7 +127,8 @@ static bool ready_master(struct dir *d, const char *dir, const char *file,
     static const char *const GROUPS[] = {"system:masters"};
     struct pki_subject master = {
         .name = name, .groups = GROUPS, .ngroups = 1, .client = true, .days = ADMIN_DAYS};
-    return pki_issue(&d->ca, &master, a, out, e) && save_pair(a, dir, file, out, e);
+    return pki_issue(&d->ca, &master, a, out, e) &&
+           save_pair(a, dir, file, out, LASTS, e);
 }
 
 static bool ready_serving(struct dir *d, const char *dir, const struct dir_hosts *more,
@@ -135,7 +152,7 @@ static bool ready_serving(struct dir *d, const char *dir, const struct dir_hosts
                                   .server = true,
                                   .days = ADMIN_DAYS};
     return pki_issue(&d->ca, &serving, a, &d->serving, e) &&
-           save_pair(a, dir, "server", &d->serving, e);
+           save_pair(a, dir, "server", &d->serving, MADE_ANEW, e);
 }
 
 /* ---- the key of service accounts' tokens ---- */
@@ -146,7 +163,8 @@ static bool ready_token_key(struct dir *d, const char *dir, struct arena *a,
     const char *path = path_in(a, dir, "sa.key");
     if (access(path, F_OK) == 0)
         return dir_read_file(a, path, &d->token_key, e);
-    return jwt_new_key(a, &d->token_key, e) && write_file(a, path, d->token_key, e);
+    return jwt_new_key(a, &d->token_key, e) &&
+           write_file(a, path, d->token_key, LASTS, e) && sync_dir(dir, e);
 }
 
 /* ---- the folder ---- */
@@ -230,7 +248,7 @@ bool dir_write_kubeconfig(const struct dir *d, const char *path, const char *url
                                    url, base64_encode(d->trusted_pem, a).p,
                                    base64_encode(d->admin.cert_pem, a).p,
                                    base64_encode(d->admin.key_pem, a).p);
-    return write_file(a, path_in(a, path, "admin.kubeconfig"), text, e);
+    return write_file(a, path_in(a, path, "admin.kubeconfig"), text, MADE_ANEW, e);
 }
 
 void dir_close(struct dir *d)
