@@ -13,7 +13,7 @@
 
 #include "server/https.h"
 
-enum { CONNECTIONS = 4, CLIENTS = 32 };
+enum { CONNECTIONS = 16, CLIENTS = 32 };
 
 struct target {
     const char *name;
