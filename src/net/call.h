@@ -7,6 +7,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include "net/client.h"
+#include "net/resolve.h"
 #include "net/stream.h"
 
 struct net_call {
@@ -42,12 +43,13 @@ struct net_client {
     struct stream *stream; /* NULL: none yet, or over */
     nghttp2_session *session;
     struct net_call *calls;
-    bool open, over, closed; /* closed: by the owner */
-    bool leaving;            /* the server has said so */
-    bool busy;               /* its owner is being told the end */
-    struct err why;          /* it ends */
-    struct addrinfo *addresses, *next_address;
-    uv_getaddrinfo_t *lookup;
+    bool open, over, closed;   /* closed: by the owner */
+    bool leaving;              /* the server has said so */
+    bool busy;                 /* its owner is being told the end */
+    struct err why;            /* it ends */
+    struct net_lookup *lookup; /* of the host's addresses */
+    char *ips[NET_MAX_ADDRESSES];
+    uint32_t nips, next_ip;
     struct net_timer *connecting, *beat;
     uint64_t ping_ms;
     bool heard, pinged; /* since the last beat */

@@ -2,7 +2,6 @@
 /* The connection of a client: from an address to an HTTP/2 session, and its end. */
 #include "net/client.h"
 
-#include <netdb.h>
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -21,8 +20,8 @@ static void release(struct net_client *c)
     if (c->stream || c->lookup || c->busy || !c->closed)
         return;
     nghttp2_session_del(c->session);
-    if (c->addresses)
-        uv_freeaddrinfo(c->addresses);
+    for (uint32_t i = 0; i < c->nips; i++)
+        free(c->ips[i]);
     SSL_CTX_free(c->tls);
     err_release(&c->why);
     free(c->host);
@@ -71,11 +70,9 @@ void net_client_close(struct net_client *c)
     c->closed = true;
     c->open = false;
     stop_timers(c);
-    if (c->lookup)
-        uv_cancel((uv_req_t *)c->lookup);
     if (c->stream)
         stream_abort(c->stream);
-    release(c);
+    release(c); /* or when the lookup ends */
 }
 
 bool net_client_is_open(const struct net_client *c)
@@ -87,57 +84,51 @@ bool net_client_is_open(const struct net_client *c)
 
 static void try_next(struct net_client *c);
 
-static void fail_lookup(struct net_client *c, int status)
+static void on_found(void *ctx, const char *const *ips, uint32_t n, const struct err *why)
 {
+    struct net_client *c = ctx;
+    c->lookup = NULL;
+    for (uint32_t i = 0; i < n; i++)
+        c->ips[c->nips++] = mem_dup(ips[i], strlen(ips[i]));
+    if (n > 0 && !c->closed) {
+        try_next(c);
+        return;
+    }
     if (c->why.code == ERR_NONE)
-        err_set(&c->why, ERR_IO, "%s: %s", c->host, uv_strerror(status));
+        err_set(&c->why, ERR_IO, "%s: %s", c->host, err_text(why));
     over(c);
     release(c);
 }
 
-static void on_found(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
-{
-    struct net_client *c = req->data;
-    c->lookup = NULL;
-    free(req);
-    c->addresses = c->next_address = found;
-    if (status < 0 || c->closed)
-        fail_lookup(c, status);
-    else
-        try_next(c);
-}
-
-static void look_up(struct net_client *c)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = AF_UNSPEC};
-    char port[8];
-    snprintf(port, sizeof port, "%u", c->port);
-    c->lookup = mem_zalloc(sizeof *c->lookup);
-    c->lookup->data = c;
-    int status = uv_getaddrinfo(&c->loop->uv, c->lookup, on_found, c->host, port, &hints);
-    if (status < 0)
-        bug("net: getaddrinfo: %s", uv_strerror(status));
-}
-
 static void try_next(struct net_client *c)
 {
-    const struct sockaddr *to = c->next_address->ai_addr;
-    c->next_address = c->next_address->ai_next;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    } to;
+    const char *ip = c->ips[c->next_ip++];
+    if (uv_ip4_addr(ip, c->port, &to.in) < 0 && uv_ip6_addr(ip, c->port, &to.in6) < 0)
+        bug("net: %s is no address", ip);
     err_release(&c->why);
-    c->stream = stream_connect(c->loop, to, c->tls, c->name, &ops, c);
+    c->stream = stream_connect(c->loop, &to.any, c->tls, c->name, &ops, c);
 }
 
 static void connect_late(void *ctx)
 {
     struct net_client *c = ctx;
     c->connecting = NULL;
-    c->next_address = NULL;
+    c->next_ip = c->nips;
     if (c->why.code == ERR_NONE)
         err_set(&c->why, ERR_TIMEOUT, "no connection in time");
-    if (c->lookup)
-        uv_cancel((uv_req_t *)c->lookup);
-    else
-        net_client_abort(c, "");
+    if (c->stream) {
+        stream_abort(c->stream);
+        return;
+    }
+    net_lookup_cancel(c->lookup);
+    c->lookup = NULL;
+    over(c);
+    release(c);
 }
 
 /* A sign of life is asked for only while there is something to wait for: servers take
@@ -217,7 +208,7 @@ static void on_closed(void *ctx)
     if (c->why.code == ERR_NONE && c->stream->why.code != ERR_NONE)
         err_set(&c->why, c->stream->why.code, "%s", err_text(&c->stream->why));
     c->stream = NULL;
-    if (!c->open && !c->closed && c->next_address)
+    if (!c->open && !c->closed && c->next_ip < c->nips)
         try_next(c);
     else
         over(c);
@@ -294,6 +285,6 @@ struct net_client *net_client_new(struct net_loop *l, const struct net_client_op
     if (c->path)
         c->stream = stream_connect_local(l, c->path, &ops, c);
     else
-        look_up(c);
+        c->lookup = net_lookup_start(l, c->host, on_found, c);
     return c;
 }

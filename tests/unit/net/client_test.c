@@ -338,6 +338,25 @@ static void test_ends(void **state)
     site_stop(&s);
 }
 
+/* Closed before there is an address, or a connection. */
+static void test_early_end(void **state)
+{
+    static const char *const rows[] = {"localhost:1", "127.0.0.1:1", "unix:nowhere"};
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct user u;
+        struct got g = {0};
+        user_open(&u, (struct net_client_opts){.address = rows[i]});
+        start(&u, &g, (struct net_call_opts){.path = STR("/hello")});
+        net_client_close(u.client);
+        u.client = NULL;
+        ROW(rows[i], !g.done);
+        await(&u, &g.done);
+        ROW(rows[i], g.err.code == ERR_CANCELLED && g.untouched && !u.closed);
+        got_fini(&g);
+        user_fini(&u);
+    }
+}
+
 /* Calls that run may end; there are no new ones. */
 static void test_server_leaves(void **state)
 {
@@ -442,10 +461,14 @@ static int listen_silently(char address[64])
     return fd;
 }
 
+#define TEN "aaaaaaaaaa"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+#define TOO_LONG HUNDRED HUNDRED HUNDRED
+
 static void test_nobody(void **state)
 {
     static const char *const rows[] = {"refused", "unix:no-such-socket",
-                                       "no-such-host.invalid:1"};
+                                       "no-such-host.invalid:1", TOO_LONG ":1"};
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         struct user u;
         struct got g = {0};
@@ -552,12 +575,13 @@ static void test_nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tls),      cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_many),     cmocka_unit_test(test_pause),
-        cmocka_unit_test(test_ends),     cmocka_unit_test(test_server_leaves),
-        cmocka_unit_test(test_trust),    cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_nobody),   cmocka_unit_test(test_silence),
-        cmocka_unit_test(test_patience), cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_tls),           cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_many),          cmocka_unit_test(test_pause),
+        cmocka_unit_test(test_ends),          cmocka_unit_test(test_early_end),
+        cmocka_unit_test(test_server_leaves), cmocka_unit_test(test_trust),
+        cmocka_unit_test(test_addresses),     cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_silence),       cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
