@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -152,6 +153,12 @@ static void end_all(void)
         remove_tree(target_kube.dir);
 }
 
+/* The peers are no children: they would stay. */
+static void on_signal(int number)
+{
+    exit(128 + number);
+}
+
 /* A server ends connections on which nothing happens. */
 static bool connected(struct target *t)
 {
@@ -180,8 +187,11 @@ const char *target_up(struct target *t)
         return why;
     if (t->port)
         return connected(t) || connect_all(t, t->port) ? NULL : "it cannot be reached";
-    if (!ends)
+    if (!ends) {
         atexit(end_all);
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+    }
     ends = true;
     make_dir(t);
     if (!*gave_up)

@@ -298,9 +298,9 @@ static void test_writes(void **state)
 }
 
 static const struct mode FILES = {false, false, EIO, 1},
-                         FILES_FULL = {false, true, ENOSPC, 1},
-                         DATABASE = {true, false, SHIM_IO_ERROR, 7},
-                         DATABASE_FULL = {true, true, SHIM_DISK_FULL, 7};
+                         FILES_FULL = {false, true, ENOSPC, 3},
+                         DATABASE = {true, false, SHIM_IO_ERROR, 11},
+                         DATABASE_FULL = {true, true, SHIM_DISK_FULL, 13};
 
 int main(void)
 {
