@@ -146,6 +146,8 @@ struct server {
     uint64_t admission;  /* the plugins that are on, a bit each (admission.h) */
     struct audit *audit; /* NULL: nothing is logged (audit.h) */
     struct inflight inflight;
+    struct write *waiting; /* writes that wait for something to come (write.h) */
+    bool ending;           /* no more of them */
     struct service_range services; /* --service-cluster-ip-range */
 
     struct arena scratch; /* of decoding for the cache */

@@ -504,6 +504,7 @@ void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
     s->stopped = done;
     s->stopped_ctx = ctx;
     s->stopping = 1 + (s->local != NULL);
+    write_end_all(s);
     net_server_stop(s->http, STOP_MS, one_stopped, s);
     if (s->local)
         net_server_stop(s->local, STOP_MS, one_stopped, s);
@@ -511,6 +512,7 @@ void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
 
 void server_free(struct server *s)
 {
+    write_end_all(s);
     if (s->store)
         store_close(s->store);
     s->store = NULL;

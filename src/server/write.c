@@ -185,20 +185,46 @@ bool write_load(struct write *w)
 
 /* ---- verbs ---- */
 
+static void stop_waiting(struct write *w)
+{
+    w->timer = NULL;
+    *w->link_waiting = w->next_waiting;
+    if (w->next_waiting)
+        w->next_waiting->link_waiting = w->link_waiting;
+}
+
 static void create_now(void *ctx)
 {
     struct write *w = ctx;
+    stop_waiting(w);
     w->again(w);
 }
 
 /* What is missing may be on its way. */
 static bool waits(struct write *w)
 {
-    if (!w->r->failure.passing || w->waits == MAX_WAITS)
+    struct server *s = w->r->s;
+    if (!w->r->failure.passing || w->waits == MAX_WAITS || s->ending)
         return false;
     w->waits++;
-    net_timer_start(w->r->s->loop, WAIT_MS, 0, create_now, w);
+    w->timer = net_timer_start(s->loop, WAIT_MS, 0, create_now, w);
+    w->next_waiting = s->waiting;
+    w->link_waiting = &s->waiting;
+    if (w->next_waiting)
+        w->next_waiting->link_waiting = &w->next_waiting;
+    s->waiting = w;
     return true;
+}
+
+void write_end_all(struct server *s)
+{
+    s->ending = true;
+    while (s->waiting) {
+        struct write *w = s->waiting;
+        net_timer_stop(w->timer);
+        stop_waiting(w);
+        write_fail(w);
+    }
 }
 
 static void create(struct write *w)

@@ -28,7 +28,9 @@ struct write {
     struct doc object; /* in the hub version, as it will be (or was, of a drop) */
     void (*again)(struct write *w);
     unsigned tries;
-    unsigned waits;                         /* for what failure.passing says may change */
+    unsigned waits;          /* for what failure.passing says may change */
+    struct net_timer *timer; /* while it waits */
+    struct write *next_waiting, **link_waiting;
     void (*then)(struct write *w, bool ok); /* instead of an answer */
     void *ctx;
 };
@@ -54,6 +56,9 @@ bool write_finish_create(struct write *w, struct doc *d);
 void write_commit(struct write *w);
 /* Ends it with the failure of the request. */
 void write_fail(struct write *w);
+/* Fails those that wait for something to come; none waits anymore once the server stops.
+ */
+void write_end_all(struct server *s);
 /* managedFields of d, which takes the place of live (NULL: nothing); a list. */
 struct doc write_track(struct request *r, const struct doc *live, const struct doc *d);
 /* The document of w->old, which nobody changes: it is read once. */
