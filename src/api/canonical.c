@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/canonical.h"
 
+#include "api/edit.h"
 #include "api/timestamp.h"
 #include "base/base64.h"
 #include "base/map.h"
@@ -203,4 +204,52 @@ void api_canonical(const struct api_type *t, struct doc *d, struct arena *a)
 void api_canonical_fields(const struct api_type *t, struct doc *d, struct arena *a)
 {
     canonical(t, d, a, false);
+}
+
+/* ---- empty lists ---- */
+
+bool api_has_empty_list(const struct doc *d)
+{
+    if (d->type == DOC_LIST && d->n == 0)
+        return true;
+    for (uint32_t i = 0; d->type == DOC_LIST && i < d->n; i++)
+        if (api_has_empty_list(&d->items[i]))
+            return true;
+    for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++)
+        if (api_has_empty_list(&d->members[i].value))
+            return true;
+    return false;
+}
+
+static void restore_items(const struct api_field *f, struct doc *d,
+                          const struct doc *sent, struct arena *a)
+{
+    for (uint32_t i = 0; d->type == DOC_LIST && d->n == sent->n && i < d->n; i++)
+        api_restore_empty_lists(f->type, &d->items[i], &sent->items[i], a);
+    for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++) {
+        const struct doc *value = doc_get_str(sent, doc_key(&d->members[i]));
+        if (value)
+            api_restore_empty_lists(f->type, &d->members[i].value, value, a);
+    }
+}
+
+void api_restore_empty_lists(const struct api_type *t, struct doc *d,
+                             const struct doc *sent, struct arena *a)
+{
+    if (d->type != DOC_MAP || sent->type != DOC_MAP || t->form != API_STRUCT)
+        return;
+    for (uint16_t i = 0; i < t->nfields; i++) {
+        const struct api_field *f = &t->fields[i];
+        const struct doc *value = doc_get(sent, f->name);
+        struct doc *have = value ? api_edit_get(d, f->name) : NULL;
+        if (value && !have && f->container == API_LIST && value->type == DOC_LIST &&
+            value->n == 0)
+            doc_set(a, d, f->name, *value);
+        else if (!have || have->type != value->type || f->form != API_STRUCT)
+            continue;
+        else if (f->container == API_ONE)
+            api_restore_empty_lists(f->type, have, value, a);
+        else if (f->container != API_MAP_OF_LISTS)
+            restore_items(f, have, value, a);
+    }
 }

@@ -17,4 +17,11 @@ void api_canonical(const struct api_type *t, struct doc *d, struct arena *a);
 /* The same for d's own fields; the values in them are as they should be already. */
 void api_canonical_fields(const struct api_type *t, struct doc *d, struct arena *a);
 
+/* Whether d has an empty list anywhere. */
+bool api_has_empty_list(const struct doc *d);
+/* Gives the canonical object back the empty lists that were sent: validation tells them
+ * from absent ones. d must be mutable. */
+void api_restore_empty_lists(const struct api_type *t, struct doc *d,
+                             const struct doc *sent, struct arena *a);
+
 #endif

@@ -440,6 +440,7 @@ void api_prepare_create(const struct api_prepare *p, const struct api_kind *kind
         doc_remove(object, STR("status"));
     if (row->flags & FIRST)
         set_generation(p, object, 1);
+    prepare_drop_alpha(kind, object, NULL);
     if (row->created)
         row->created(p, object, NULL);
     settle(p, kind, object);
@@ -495,7 +496,9 @@ void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind
         prepare_request_approval(p, object, old);
     else if (sub.n)
         update_part(p, sub, object, old, generation);
-    else
+    else {
+        prepare_drop_alpha(kind, object, old);
         update_rest(p, row, object, old, generation);
+    }
     settle(p, kind, object);
 }

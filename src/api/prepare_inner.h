@@ -15,6 +15,9 @@ prepare_fn prepare_new_pod, prepare_pod_status, prepare_pod_debug, prepare_pod_r
     prepare_request_approval;
 
 /* Fills in the resources of a pod that says any (spec of the pod). */
+/* Takes away what alpha features would need. */
+void prepare_drop_alpha(const struct api_kind *kind, struct doc *object,
+                        const struct doc *old);
 void prepare_pod_level(const struct api_prepare *p, struct doc *spec);
 /* Whether whole pods can have that resource. */
 bool prepare_is_pod_level(struct str resource);

@@ -78,63 +78,10 @@ static struct place find_place(const struct api_type *root, struct str path)
     return p;
 }
 
-static void show_value(const struct api_field *f, bool item, const struct doc *d,
-                       struct strbuf *out);
-
-/* In the order in which Go declares the fields, which is that of their numbers. */
-static void show_struct(const struct api_type *t, const struct doc *d, struct strbuf *out)
-{
-    const char *comma = "";
-    strbuf_addc(out, '{');
-    for (uint16_t i = 0; i < t->nnumbered; i++) {
-        const struct api_field *f = &t->fields[t->by_number[i]];
-        const struct doc *value = doc_get(d, f->name);
-        if (!value)
-            continue;
-        strbuf_addf(out, "%s\"%s\":", comma, f->name);
-        show_value(f, false, value, out);
-        comma = ",";
-    }
-    strbuf_addc(out, '}');
-}
-
-static void show_list(const struct api_field *f, const struct doc *d, struct strbuf *out)
-{
-    strbuf_addc(out, '[');
-    for (uint32_t i = 0; i < d->n; i++) {
-        strbuf_adds(out, i ? "," : "");
-        show_value(f, true, &d->items[i], out);
-    }
-    strbuf_addc(out, ']');
-}
-
-static void show_value(const struct api_field *f, bool item, const struct doc *d,
-                       struct strbuf *out)
-{
-    bool one = item || f->container == API_ONE;
-    if (d->type == DOC_LIST && !one && f->container == API_LIST)
-        show_list(f, d, out);
-    else if (d->type == DOC_MAP && one && f->form == API_STRUCT &&
-             f->type->form == API_STRUCT)
-        show_struct(f->type, d, out);
-    else
-        doc_write_json(d, DOC_JSON_SORT, out);
-}
-
-/* Go's JSON is safe inside of HTML. */
-static struct str escaped(struct arena *a, struct str s)
-{
-    struct strbuf b = STRBUF_INIT;
-    for (size_t i = 0; i < s.n; i++) {
-        if (strchr("<>&", s.p[i]) && s.p[i])
-            strbuf_addf(&b, "\\u00%02x", (unsigned)s.p[i]);
-        else
-            strbuf_addc(&b, s.p[i]);
-    }
-    struct str out = arena_str(a, strbuf_str(&b));
-    strbuf_release(&b);
-    return out;
-}
+/* tagged: with the names and omissions of the API; the hand-written stage looks at Go's
+ * own types, which have none. */
+static void show_value(const struct api_field *f, bool item, bool tagged,
+                       const struct doc *d, struct strbuf *out);
 
 static const char *shown_zero(const struct place *p)
 {
@@ -159,6 +106,73 @@ static const char *shown_zero(const struct place *p)
     }
 }
 
+/* In the order in which Go declares the fields, which is that of their numbers. */
+static void show_struct(const struct api_type *t, bool tagged, const struct doc *d,
+                        struct strbuf *out)
+{
+    static const struct doc nothing = {.type = DOC_MAP};
+    const char *comma = "";
+    strbuf_addc(out, '{');
+    for (uint16_t i = 0; i < t->nnumbered; i++) {
+        const struct api_field *f = &t->fields[t->by_number[i]];
+        const struct place zero = {t, f, false};
+        const struct doc *value = doc_get(d, f->name);
+        bool inside = f->form == API_STRUCT && f->container == API_ONE &&
+                      !(f->flags & API_POINTER) && f->type->form == API_STRUCT;
+        if (!value && tagged)
+            continue;
+        char first = f->name[0];
+        if (!tagged && first >= 'a' && first <= 'z')
+            first = (char)(first - 'a' + 'A');
+        strbuf_addf(out, "%s\"%c%s\":", comma, first, f->name + 1);
+        if (value || inside)
+            show_value(f, false, tagged, value ? value : &nothing, out);
+        else
+            strbuf_adds(out, shown_zero(&zero));
+        comma = ",";
+    }
+    strbuf_addc(out, '}');
+}
+
+static void show_list(const struct api_field *f, bool tagged, const struct doc *d,
+                      struct strbuf *out)
+{
+    strbuf_addc(out, '[');
+    for (uint32_t i = 0; i < d->n; i++) {
+        strbuf_adds(out, i ? "," : "");
+        show_value(f, true, tagged, &d->items[i], out);
+    }
+    strbuf_addc(out, ']');
+}
+
+static void show_value(const struct api_field *f, bool item, bool tagged,
+                       const struct doc *d, struct strbuf *out)
+{
+    bool one = item || f->container == API_ONE;
+    if (d->type == DOC_LIST && !one && f->container == API_LIST)
+        show_list(f, tagged, d, out);
+    else if (d->type == DOC_MAP && one && f->form == API_STRUCT &&
+             f->type->form == API_STRUCT)
+        show_struct(f->type, tagged, d, out);
+    else
+        doc_write_json(d, DOC_JSON_SORT, out);
+}
+
+/* Go's JSON is safe inside of HTML. */
+static struct str escaped(struct arena *a, struct str s)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (size_t i = 0; i < s.n; i++) {
+        if (strchr("<>&", s.p[i]) && s.p[i])
+            strbuf_addf(&b, "\\u00%02x", (unsigned)s.p[i]);
+        else
+            strbuf_addc(&b, s.p[i]);
+    }
+    struct str out = arena_str(a, strbuf_str(&b));
+    strbuf_release(&b);
+    return out;
+}
+
 struct str api_shown_text(struct arena *a, struct str text)
 {
     struct strbuf b = STRBUF_INIT;
@@ -177,9 +191,9 @@ struct str api_shown(struct api_walk *w, struct str path, const struct doc *d)
     if (d->type == DOC_STRING)
         return api_shown_text(w->a, doc_str(d));
     if (p.field)
-        show_value(p.field, p.item, d, &b);
+        show_value(p.field, p.item, w->declared, d, &b);
     else if (p.in && d->type == DOC_MAP)
-        show_struct(p.in, d, &b);
+        show_struct(p.in, w->declared, d, &b);
     else
         doc_write_json(d, DOC_JSON_SORT, &b);
     struct str s = escaped(w->a, strbuf_str(&b));

@@ -67,31 +67,27 @@ API_RULE(allocation_mode)
     return true;
 }
 
-static bool already_reported(struct api_walk *w, enum api_error_type type,
-                             const char *tail)
-{
-    for (size_t i = 0; i < w->errors->list.n; i++)
-        if (w->errors->list.v[i].type == type &&
-            str_ends(w->errors->list.v[i].path, str_from(tail)))
-            return true;
-    return false;
-}
-
 /* Only for creation, only the first such request, at a path without "exactly" (spec 2.3),
  * which templates share (spec 2.4). */
-API_RULE(admin_request)
+API_RULE(admin_requests)
 {
-    struct api_walk *w = at->w;
-    const struct doc *requests = api_member(w->devices_spec, "requests");
-    if (!at->value->b || w->opts->op != API_CREATE || w->opts->admin_namespace ||
-        !requests || already_reported(w, API_ERROR_FORBIDDEN, ".adminAccess"))
+    const struct doc *requests = api_member(at->value, "requests");
+    if (at->w->opts->op != API_CREATE || at->w->opts->admin_namespace)
         return true;
-    struct str path = arena_printf(w->a, "spec.devices.requests[%u].adminAccess",
-                                   (unsigned)(w->request - requests->items));
-    return api_report_path(w, path, at->value, API_ERROR_FORBIDDEN,
-                           "admin access to devices requires the "
-                           "`resource.kubernetes.io/admin-access: true` label on the "
-                           "containing namespace");
+    for (uint32_t i = 0; requests && i < requests->n; i++) {
+        const struct doc *access =
+            api_member(api_member(&requests->items[i], "exactly"), "adminAccess");
+        if (!access || !access->b)
+            continue;
+        api_report_path(at->w,
+                        arena_printf(at->w->a, "spec.devices.requests[%u].adminAccess", i),
+                        access, API_ERROR_FORBIDDEN,
+                        "admin access to devices requires the "
+                        "`resource.kubernetes.io/admin-access: true` label on the "
+                        "containing namespace");
+        return true;
+    }
+    return true;
 }
 
 API_RULE(admin_result)
@@ -228,14 +224,11 @@ API_RULE(toleration)
 {
     const struct doc *op = api_member(at->value, "operator");
     const struct doc *value = api_member(at->value, "value");
-    struct str problems[NAME_MAX_PROBLEMS];
     if (str_is(api_text(op), "Exists") && !api_empty(value))
         api_report_at(at, ".value", value, API_ERROR_INVALID,
                       "must be empty for operator `Exists`");
-    if (str_is(api_text(op), "Equal") &&
-        name_check(NAME_LABEL_VALUE, api_text(value), at->w->a, problems))
-        api_report_at(at, ".value", value, API_ERROR_INVALID, "%.*s",
-                      STR_ARG(problems[0]));
+    if (str_is(api_text(op), "Equal"))
+        rules_name_at(at, ".value", value, NAME_LABEL_VALUE);
     return true;
 }
 
@@ -275,7 +268,8 @@ static void check_part(struct api_at *at, struct str part)
     struct str problems[NAME_MAX_PROBLEMS];
     unsigned n = name_check(NAME_DNS1123_LABEL, part, at->w->a, problems);
     for (unsigned i = 0; i < n; i++)
-        api_report(at, API_ERROR_INVALID, "%.*s", STR_ARG(problems[i]));
+        api_report_shown(at, "", api_shown_text(at->w->a, part), API_ERROR_INVALID,
+                         "%.*s", STR_ARG(problems[i]));
 }
 
 API_RULE(request_ref)
@@ -360,14 +354,11 @@ static void check_binding_list(struct api_at *at, const struct doc *list, const 
                                const struct doc *other)
 {
     enum { BINDING_MAX = 4 };
-    struct str problems[NAME_MAX_PROBLEMS];
     for (uint32_t i = 0; list && i < list->n; i++) {
         const struct doc *item = &list->items[i];
         const char *path = arena_printf(at->w->a, ".%s[%u]", key, i).p;
-        if (list->n <= BINDING_MAX &&
-            name_check(NAME_LABEL_KEY, api_text(item), at->w->a, problems))
-            api_report_at(at, path, item, API_ERROR_INVALID, "%.*s",
-                          STR_ARG(problems[0]));
+        if (list->n <= BINDING_MAX)
+            rules_name_at(at, path, item, NAME_LABEL_KEY);
         struct doc before = *list;
         before.n = i;
         if (lists(&before, api_text(item)))

@@ -99,13 +99,11 @@ API_RULE(debug_target)
 /* What containers for debugging cannot have. */
 API_RULE(not_for_debug)
 {
-    bool empty = at->value &&
-                 (at->value->type == DOC_LIST || at->value->type == DOC_MAP) &&
-                 at->value->n == 0;
+    bool empty = at->value && at->value->type == DOC_MAP && at->value->n == 0;
     bool counts = at->field->container == API_ONE && at->field->flags & API_POINTER;
     if (at->value && (!empty || counts))
         api_fail(at, API_ERROR_FORBIDDEN, "cannot be set for an Ephemeral Container");
-    return false;
+    return strcmp(arg, "checked") == 0;
 }
 
 static void no_sub_path(struct api_at *at, uint32_t i, const char *key)
@@ -180,6 +178,12 @@ API_RULE(restart_policy)
     return !at->value || rule_one_of(at, "Always|Never|OnFailure");
 }
 
+/* Rules of an init container count when it says what they are to change. */
+API_RULE(rules_of_policy)
+{
+    return !is_role(at, "init") || api_member(at->parent, "restartPolicy");
+}
+
 API_RULE(resize_policies)
 {
     static const char text[] =
@@ -250,7 +254,8 @@ API_RULE(some_handler)
     for (int i = 0; i < NHANDLERS; i++)
         if (api_member(at->value, HANDLERS[i]))
             return true;
-    return api_fail(at, API_ERROR_REQUIRED, "must specify a handler type");
+    api_fail(at, API_ERROR_REQUIRED, "must specify a handler type");
+    return true;
 }
 
 API_RULE(one_handler)
@@ -487,7 +492,8 @@ API_RULE(env_file_volume)
             api_fail(at, API_ERROR_INVALID, "referenced volume must be of type emptyDir");
         return true;
     }
-    return api_fail(at, API_ERROR_NOT_FOUND, "");
+    api_fail(at, API_ERROR_NOT_FOUND, "");
+    return true;
 }
 
 /* ---- mounts ---- */

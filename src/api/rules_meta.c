@@ -405,7 +405,7 @@ API_RULE(template_meta)
         bool allowed = str_is(doc_key(m), "labels") || str_is(doc_key(m), "annotations");
         bool empty =
             m->value.type == DOC_NULL ||
-            (m->value.type != DOC_BOOL && m->value.type != DOC_NUMBER && m->value.n == 0);
+            ((m->value.type == DOC_STRING || m->value.type == DOC_MAP) && m->value.n == 0);
         /* Upstream derives the path from the name of its Go field. */
         const char *shown = str_is(doc_key(m), "uid") ? "uID" : m->key;
         if (!allowed && !empty)

@@ -253,7 +253,7 @@ API_RULE(declared_features)
 /* Ranges are given to a node once. */
 API_RULE(node_cidrs)
 {
-    uint32_t n = at->value ? at->value->n : 0;
+    uint32_t n = at->value ? at->value->n : 0, bad = n;
     unsigned families = 0;
     if (at->w->opts->op != API_CREATE) {
         if (!api_empty(at->old) && !(at->value && doc_equal(at->value, at->old)))
@@ -261,11 +261,29 @@ API_RULE(node_cidrs)
                      "node updates may not change podCIDR except from \"\" to valid");
         return true;
     }
-    for (uint32_t i = 0; i < n; i++)
-        families |= rules_cidr(at, rules_index(at, i), &at->value->items[i]);
-    if (n > 2 || (n == 2 && families != 3))
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned family = rules_cidr(at, rules_index(at, i), &at->value->items[i]);
+        families |= family;
+        bad = bad == n && !family ? i : bad;
+    }
+    if (n > 1 && bad < n)
+        api_report(at, API_ERROR_INTERNAL,
+                   "invalid PodCIDRs. failed to check with dual stack with error:invalid "
+                   "CIDR[%u]: <nil> (invalid CIDR address: %.*s)",
+                   bad, STR_ARG(doc_str(&at->value->items[bad])));
+    else if (n > 2 || (n == 2 && families != 3))
         api_fail(at, API_ERROR_INVALID,
                  "may specify no more than one CIDR for each IP family");
+    return true;
+}
+
+API_RULE(node_swap)
+{
+    const struct doc *swap = api_member(api_member(at->value, "nodeInfo"), "swap");
+    const struct doc *capacity = api_member(swap, "capacity");
+    if (capacity && rules_int(capacity, 0) <= 0)
+        api_report_path(at->w, STR("metadata.nodeSwapStatus.capacity"), capacity,
+                        API_ERROR_INVALID, "must be greater than zero");
     return true;
 }
 

@@ -71,6 +71,24 @@ API_RULE(subject)
     return true;
 }
 
+/* Of a selector that is none upstream shows nothing. */
+API_RULE(selectors_work)
+{
+    const struct doc *list = api_member(at->value, "clusterRoleSelectors");
+    size_t known = at->w->errors->list.n;
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        const char *suffix = arena_printf(at->w->a, ".clusterRoleSelectors[%u]", i).p;
+        struct str here = rules_below(at->w, strbuf_str(&at->w->path), suffix);
+        bool bad = false;
+        for (size_t k = 0; k < known && !bad; k++)
+            bad = str_starts(at->w->errors->list.v[k].path, here);
+        if (bad)
+            api_report_shown(at, suffix, STR("null"), API_ERROR_INVALID,
+                             "invalid label selector.");
+    }
+    return true;
+}
+
 /* ---- leases ---- */
 
 API_RULE(lease_strategy)

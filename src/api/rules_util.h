@@ -58,6 +58,7 @@ API_RULE(port_number);
 API_RULE(label_value_joined);
 API_RULE(max);
 API_RULE(meta);
+API_RULE(pod_annotations);
 API_RULE(max_bytes);
 API_RULE(unique);
 API_RULE(dns_label);

@@ -178,6 +178,20 @@ API_RULE(ends_if_empty)
     return !api_empty(at->value) || api_fail(at, API_ERROR_REQUIRED, arg);
 }
 
+API_RULE(with_path)
+{
+    return !api_empty(api_member(at->parent, "path"));
+}
+
+/* The secret that a volume of some kinds may name. */
+API_RULE(named)
+{
+    const struct doc *name = api_member(at->value, "name");
+    if (api_empty(name))
+        api_report_at(at, ".name", name, API_ERROR_REQUIRED, "%s", "");
+    return true;
+}
+
 API_RULE(absolute_path)
 {
     if (!str_starts(api_text(at->value), STR("/")))
@@ -616,7 +630,7 @@ API_RULE(trust_bundle)
 /* Of a bundle that is chosen by its signer. */
 API_RULE(bundle_signer)
 {
-    return !api_member(at->parent, "name");
+    return api_member(at->parent, "signerName") && !api_member(at->parent, "name");
 }
 
 static bool is_kubernetes_signer(struct str s)
@@ -696,9 +710,8 @@ API_RULE(claim_storage)
         api_member(api_member(at->value, "resources"), "requests");
     struct quantity q;
     if (!rules_quantity(at, requests, "storage", &q))
-        return api_report_at(at, ".resources[storage]", NULL, API_ERROR_REQUIRED, "%s",
-                             "");
-    if (quantity_sign(&q) <= 0)
+        api_report_at(at, ".resources[storage]", NULL, API_ERROR_REQUIRED, "%s", "");
+    else if (quantity_sign(&q) <= 0)
         api_report_at(at, ".resources[storage]", api_member(requests, "storage"),
                       API_ERROR_INVALID, "must be greater than zero");
     return true;

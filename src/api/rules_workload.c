@@ -85,6 +85,14 @@ API_RULE(selects_template)
 }
 
 /* A pod of a workload is started again whenever it ends. arg: the kind. */
+static void check_template_meta(struct api_at *at)
+{
+    const struct doc *meta = api_member(at->value, "metadata");
+    rules_labels(at, ".labels", api_member(meta, "labels"));
+    rules_annotations(at, ".annotations", api_member(meta, "annotations"));
+    rule_pod_annotations(at, "annotations");
+}
+
 API_RULE(lasting_pods)
 {
     const struct doc *spec = api_member(at->value, "spec");
@@ -95,6 +103,48 @@ API_RULE(lasting_pods)
     if (deadline)
         api_report_at(at, ".spec.activeDeadlineSeconds", deadline, API_ERROR_FORBIDDEN,
                       "activeDeadlineSeconds in %s is not Supported", arg);
+    if (strcmp(arg, "StatefulSet") != 0 || !at->old || !at->value ||
+        !doc_equal(at->value, at->old))
+        return true;
+    /* The pods of a template that stays are not looked at again. */
+    check_template_meta(at);
+    return false;
+}
+
+static uint32_t claims_alone(const struct doc *claims, const struct doc *volumes)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; claims && i < claims->n; i++) {
+        struct str name =
+            doc_get_text(api_member(&claims->items[i], "metadata"), "name");
+        uint32_t k = 0;
+        while (volumes && k < volumes->n &&
+               !str_eq(doc_get_text(&volumes->items[k], "name"), name))
+            k++;
+        n += !volumes || k == volumes->n;
+    }
+    return n;
+}
+
+/* Upstream puts a volume for each claim template before those of the template's pods. */
+API_RULE(volumes_before)
+{
+    static const char prefix[] = "spec.template.spec.volumes[";
+    struct api_errors *errors = at->w->errors;
+    uint32_t shift = claims_alone(
+        at->value, api_member(api_member(api_member(at->parent, "template"), "spec"),
+                              "volumes"));
+    for (size_t i = 0; shift && i < errors->list.n; i++) {
+        struct str *path = &errors->list.v[i].path;
+        size_t close = str_find_byte(*path, ']', 0);
+        unsigned n = 0;
+        if (!str_starts(*path, STR(prefix)) || close == SIZE_MAX)
+            continue;
+        for (size_t k = strlen(prefix); k < close; k++)
+            n = n * 10 + (unsigned)(path->p[k] - '0');
+        struct str rest = str_sub(*path, close, SIZE_MAX);
+        *path = arena_printf(at->w->a, "%s%u%.*s", prefix, n + shift, STR_ARG(rest));
+    }
     return true;
 }
 

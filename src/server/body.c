@@ -271,6 +271,12 @@ bool write_check(struct request *r, struct doc *d, const struct doc_source *src)
     if (!ok)
         return false;
     api_default(r->res->main, d, r->now, r->a);
+    r->sent = NULL;
+    if (api_has_empty_list(d)) {
+        struct doc *sent = ARENA_NEW(r->a, struct doc);
+        *sent = doc_dup(r->a, d);
+        r->sent = sent;
+    }
     api_canonical(r->res->main->type, d, r->a);
     return true;
 }

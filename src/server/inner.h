@@ -188,6 +188,7 @@ struct request {
     struct failure failure;
     VEC(struct str) warnings; /* in the arena's lifetime; released with the request */
     struct str now;           /* RFC 3339, whole seconds */
+    const struct doc *sent; /* before its empty lists went; NULL: it had none */
     bool dry_run;
     bool pretty;               /* for people to read */
     struct str audit_id;       /* the answer's header Audit-Id, and the log's */
