@@ -51,6 +51,7 @@ struct etcd_write {
     uint64_t deadline_ms;
     uint64_t wait_for; /* changes up to here come before the answer */
     bool doubtful;     /* it was sent once, and the answer was lost */
+    bool compare_only; /* there is no room for it: only what it expects is looked at */
     unsigned steps;    /* of the search for what became of it */
     uint64_t seen;     /* the version that the search stands at */
     bool seen_ours;    /* its bytes are the write's */

@@ -138,6 +138,12 @@ static bool expects_revision(const struct store_write *w)
     return w->expect != STORE_ANY;
 }
 
+/* A delete of what must not be there. */
+static bool is_no_write(const struct store_write *w)
+{
+    return w->expect == 0 && !w->value.p;
+}
+
 /* What the key must be for the write to be done: at the revision; or there, for a delete
  * of anything. False: whatever it is. */
 static bool compare(const struct store_write *w, Etcd__Compare *c)
@@ -192,7 +198,7 @@ static bool send(struct etcd_write *w)
     txn.success = (Etcd__RequestOp *[]){&change};
     txn.failure = (Etcd__RequestOp *[]){&look};
     txn.n_compare = compare(sw, &compare_it);
-    txn.n_success = sw->expect == 0 && !sw->value.p ? 0 : 1; /* nothing to delete */
+    txn.n_success = is_no_write(sw) || w->compare_only ? 0 : 1;
     txn.n_failure = 1;
     uint64_t left = time_left(w);
     bool sent = etcd_ask(w->s, "Txn", &txn.base, &etcd__txn_response__descriptor,
@@ -235,16 +241,13 @@ static uint64_t current_revision(const Etcd__TxnResponse *t)
     return (uint64_t)t->responses[0]->range->kvs[0]->mod_revision;
 }
 
-static bool is_no_write(const struct store_write *w)
-{
-    return w->expect == 0 && !w->value.p;
-}
-
 static void conclude(struct etcd_write *w, const Etcd__TxnResponse *t)
 {
     const struct store_write *sw = &w->request->write;
     uint64_t current = t->succeeded ? 0 : current_revision(t);
-    if (t->succeeded && !is_no_write(sw)) {
+    if (t->succeeded && w->compare_only) {
+        settled(w); /* it has failed before */
+    } else if (t->succeeded && !is_no_write(sw)) {
         etcd_write_settle(w, STORE_OK, t->header ? (uint64_t)t->header->revision : 0);
     } else if (w->doubtful && !is_no_write(sw)) {
         w->seen = current;
@@ -254,16 +257,33 @@ static void conclude(struct etcd_write *w, const Etcd__TxnResponse *t)
     }
 }
 
+/* A full etcd refuses before it compares; but whoever expects what is not there would not
+ * have written, and is to be told that. A server starts so, on objects that are there. */
+static bool is_out_of_room(const struct etcd_write *w, const struct grpc_end *end)
+{
+    return end->told && end->status == GRPC_RESOURCE_EXHAUSTED && !w->doubtful &&
+           !w->compare_only && expects_revision(&w->request->write);
+}
+
+static void compare_only(struct etcd_write *w, const char *why)
+{
+    w->compare_only = true;
+    request_fail(w->request, why);
+    list_push(&w->s->writes.ready, w);
+}
+
 /* One that expects nothing must not be done twice: what came between would be lost. */
 static void fail_or_repeat(struct etcd_write *w, const struct grpc_end *end)
 {
     struct strbuf why = STRBUF_INIT;
     strbuf_addf(&why, "etcd: %.*s", STR_ARG(end->message));
     bool definite = end->untouched || etcd_is_definite(end);
-    w->doubtful = w->doubtful || !definite;
+    w->doubtful = w->doubtful || (!definite && !w->compare_only);
     bool again = end->untouched || (!definite && expects_revision(&w->request->write));
     if (again && time_left(w) > 0)
         etcd_write_again(w);
+    else if (is_out_of_room(w, end))
+        compare_only(w, strbuf_cstr(&why));
     else
         etcd_write_fail(w, strbuf_cstr(&why));
     strbuf_release(&why);

@@ -704,6 +704,14 @@ static void test_full(void **state)
     assert_int_equal(a.answer, STORE_FAILED);
     answers_release(&a, 1);
     assert_int_equal(f.changes.n, n);
+    a = fixture_write(&f, "/r/1", "1", 3); /* its revision */
+    assert_int_equal(a.answer, STORE_FAILED);
+    answers_release(&a, 1);
+    /* What would not have been written is told so. */
+    assert_int_equal(fixture_write(&f, "/r/1", "1", 0).answer, STORE_EXISTS);
+    assert_int_equal(fixture_write(&f, "/r/1", "1", 2).answer, STORE_CONFLICT);
+    assert_int_equal(fixture_write(&f, "/r/none", "1", 2).answer, STORE_MISSING);
+    assert_int_equal(f.changes.n, n);
     assert_int_equal(fixture_write(&f, "/r/0", NULL, STORE_ANY).answer, STORE_OK);
     assert_int_equal(f.changes.n, n + 1);
     fixture_fini(&f);
