@@ -38,6 +38,7 @@ var modes = map[string]mode{
 	"cel-compile": timeCompile,
 	"allocator":   answerAllocator,
 	"load":        answerLoad,
+	"patch":       answerPatch,
 }
 
 func modeNames() string {
