@@ -84,9 +84,14 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
                                      .part = r->res->sub,
                                      .patch = str_is(r->x->method, "PATCH")};
     struct api_errors errors = {0};
+    struct doc object = w->object;
+    if (r->sent && r->res->main == r->res->hub) {
+        object = doc_dup(r->a, &w->object);
+        api_restore_empty_lists(r->res->hub->type, &object, r->sent, r->a);
+    }
     if (op == API_UPDATE_STATUS)
         escalation_check_claim(r, &w->object, old, &errors);
-    api_validate(r->res->hub, &w->object, &opts, r->a, &errors);
+    api_validate(r->res->hub, &object, &opts, r->a, &errors);
     bool ok = errors.list.n == 0 || write_fail_invalid(r, w->name, &errors);
     api_errors_release(&errors);
     return ok;
@@ -150,7 +155,7 @@ bool write_finish_create(struct write *w, struct doc *d)
     struct str given = name_given(r, d);
     if (!identity_namespace(r, d) || !identity_name(w, d))
         return false;
-    if (meta_text(d, "resourceVersion").n)
+    if (meta_text(d, "resourceVersion").n && !r->dry_run)
         return fail(r, 500, NULL,
                     "resourceVersion should not be set on objects to be created");
     write_drop_meta(d, "deletionTimestamp");
