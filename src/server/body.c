@@ -287,22 +287,48 @@ bool write_read_body(struct request *r, struct doc *out)
     return write_read_document(r, &src, out) && write_check(r, out, &src);
 }
 
+/* A request as one for another kind of body. */
+struct guise {
+    struct request r;
+    struct resource res;
+    struct api_kind kind;
+};
+
+static void put_on(struct guise *g, struct request *r, const char *group,
+                   const char *version, const char *kind)
+{
+    g->kind = *r->res->kind;
+    g->res = *r->res;
+    g->r = *r;
+    g->kind.group = group;
+    g->kind.version = version;
+    g->kind.name = kind;
+    g->res.kind = g->res.main = g->res.hub = &g->kind;
+    g->res.api_version = arena_printf(r->a, "%s/%s", group, version);
+    g->r.res = &g->res;
+}
+
+static bool take_off(struct guise *g, struct request *r, bool ok)
+{
+    r->failure = g->r.failure;
+    r->warnings.v = g->r.warnings.v;
+    r->warnings.n = g->r.warnings.n;
+    r->warnings.cap = g->r.warnings.cap;
+    return ok;
+}
+
 bool write_read_as(struct request *r, const char *group, const char *version,
                    const char *kind, struct doc *out)
 {
-    struct api_kind k = *r->res->kind;
-    struct resource res = *r->res;
-    struct request as = *r;
-    k.group = group;
-    k.version = version;
-    k.name = kind;
-    res.main = res.hub = &k;
-    res.api_version = arena_printf(r->a, "%s/%s", group, version);
-    as.res = &res;
-    bool ok = write_read_body(&as, out);
-    r->failure = as.failure;
-    r->warnings.v = as.warnings.v;
-    r->warnings.n = as.warnings.n;
-    r->warnings.cap = as.warnings.cap;
-    return ok;
+    struct guise g;
+    put_on(&g, r, group, version, kind);
+    return take_off(&g, r, write_read_body(&g.r, out));
+}
+
+bool write_check_as(struct request *r, const char *group, const char *version,
+                    const char *kind, struct doc *d)
+{
+    struct guise g;
+    put_on(&g, r, group, version, kind);
+    return take_off(&g, r, write_check(&g.r, d, NULL));
 }

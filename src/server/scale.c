@@ -111,51 +111,14 @@ struct doc scale_of(struct request *r, const struct doc *object)
 
 /* ---- in ---- */
 
-/* The request as one for the kind Scale. */
-static struct request as_scale(struct request *r, struct resource *res,
-                               struct api_kind *kind)
-{
-    *kind = (struct api_kind){.group = "autoscaling",
-                              .version = "v1",
-                              .resource = "scales",
-                              .singular = "scale",
-                              .name = "Scale",
-                              .short_names = "",
-                              .categories = "",
-                              .verbs = "",
-                              .type = r->res->kind->type,
-                              .namespaced = true};
-    *res = *r->res;
-    res->kind = res->main = res->hub = kind;
-    res->api_version = STR("autoscaling/v1");
-    struct request s = *r;
-    s.res = res;
-    return s;
-}
-
-static bool give_back(struct request *r, const struct request *s, bool ok)
-{
-    r->failure = s->failure;
-    r->warnings.v = s->warnings.v;
-    r->warnings.n = s->warnings.n;
-    r->warnings.cap = s->warnings.cap;
-    return ok;
-}
-
 bool scale_read_body(struct request *r, struct doc *out)
 {
-    struct resource res;
-    struct api_kind kind;
-    struct request s = as_scale(r, &res, &kind);
-    return give_back(r, &s, write_read_body(&s, out));
+    return write_read_as(r, "autoscaling", "v1", "Scale", out);
 }
 
 bool scale_check(struct request *r, struct doc *d)
 {
-    struct resource res;
-    struct api_kind kind;
-    struct request s = as_scale(r, &res, &kind);
-    return give_back(r, &s, write_check(&s, d, NULL));
+    return write_check_as(r, "autoscaling", "v1", "Scale", d);
 }
 
 static bool fail_negative(struct write *w, int64_t replicas)

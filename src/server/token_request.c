@@ -27,23 +27,9 @@ struct token_request {
 
 /* ---- reading ---- */
 
-/* The request as one for the kind TokenRequest. */
 static bool read_body(struct token_request *t)
 {
-    struct request *r = t->r, as = *r;
-    struct api_kind kind = *r->res->kind;
-    struct resource res = *r->res;
-    kind.group = "authentication.k8s.io";
-    kind.name = "TokenRequest";
-    res.main = res.hub = &kind;
-    res.api_version = STR("authentication.k8s.io/v1");
-    as.res = &res;
-    bool ok = write_read_body(&as, &t->d);
-    r->failure = as.failure;
-    r->warnings.v = as.warnings.v;
-    r->warnings.n = as.warnings.n;
-    r->warnings.cap = as.warnings.cap;
-    return ok;
+    return write_read_as(t->r, "authentication.k8s.io", "v1", "TokenRequest", &t->d);
 }
 
 static bool fail_field(struct token_request *t, struct str name, const char *reason,

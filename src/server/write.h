@@ -44,6 +44,9 @@ bool write_read_body(struct request *r, struct doc *out);
 /* As an object of another kind, for what a subresource is sent: policy, v1, Eviction. */
 bool write_read_as(struct request *r, const char *group, const char *version,
                    const char *kind, struct doc *out);
+/* The same for a document that is here already. */
+bool write_check_as(struct request *r, const char *group, const char *version,
+                    const char *kind, struct doc *d);
 /* The same for a document that is here already; what: how failures call it. */
 bool write_check(struct request *r, struct doc *d, const struct doc_source *src);
 /* The body as a mutable map, whatever it holds; src says where its places are. */
