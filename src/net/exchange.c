@@ -438,11 +438,23 @@ static bool takes(struct exchange *x, size_t n)
     return true;
 }
 
-static void queued(struct exchange *x)
+/* Whether there are bytes to take, which is all that is left to do if not. */
+static bool begin_write(struct exchange *x, size_t n)
+{
+    if (n == 0 || x->head)
+        return false;
+    if (x->unsent == 0)
+        x->since_ms = loop_now(x->conn->server->loop);
+    return true;
+}
+
+/* The protocol is told of the first bytes; it asks for what follows by itself. */
+static void queued(struct exchange *x, size_t n)
 {
     if (x->unsent > x->drain_below)
         x->drain_armed = x->on_drain != NULL;
-    x->conn->proto->more(x);
+    if (x->unsent == n)
+        x->conn->proto->more(x);
 }
 
 bool net_write(struct net_exchange *pub, struct str bytes)
@@ -450,12 +462,10 @@ bool net_write(struct net_exchange *pub, struct str bytes)
     struct exchange *x = inner(pub);
     if (!takes(x, bytes.n))
         return false;
-    if (bytes.n == 0 || x->head)
-        return true;
-    if (x->unsent == 0)
-        x->since_ms = loop_now(x->conn->server->loop);
-    queue_copy(x, bytes, PIECE);
-    queued(x);
+    if (begin_write(x, bytes.n)) {
+        queue_copy(x, bytes, PIECE);
+        queued(x, bytes.n);
+    }
     return true;
 }
 
@@ -464,12 +474,10 @@ bool net_write_shared(struct net_exchange *pub, struct net_shared *s)
     struct exchange *x = inner(pub);
     if (!takes(x, s->bytes.n))
         return false;
-    if (s->bytes.n == 0 || x->head)
-        return true;
-    if (x->unsent == 0)
-        x->since_ms = loop_now(x->conn->server->loop);
-    queue_shared(x, s);
-    queued(x);
+    if (begin_write(x, s->bytes.n)) {
+        queue_shared(x, s);
+        queued(x, s->bytes.n);
+    }
     return true;
 }
 
