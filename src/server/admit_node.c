@@ -422,6 +422,8 @@ static bool check_audience(struct admission *a, const struct doc *pod)
     const struct user *u = a->r->user;
     const struct doc *all = doc_path(a->object, "spec.audiences");
     uint32_t n = admit_count(a->object, "spec.audiences");
+    if (!api_gate(&a->r->s->gates, API_GATE_ServiceAccountNodeAudienceRestriction))
+        return true;
     if (n > 1)
         return admit_forbid(a, "node may only request 0 or 1 audiences");
     struct str audience = n ? doc_str(&all->items[0]) : STR("");

@@ -222,7 +222,8 @@ static void copy_labels(struct admission *a, struct str node_name)
 /* Of the node that a pod is bound to: by a Binding, or from the start. */
 bool admit_topology_labels(struct admission *a)
 {
-    if (!admit_of(a, "", "pods"))
+    if (!admit_of(a, "", "pods") ||
+        !api_gate(&a->r->s->gates, API_GATE_PodTopologyLabelsAdmission))
         return true;
     const struct doc *target = doc_get(a->object, "target");
     if (strcmp(admit_sub(a), "binding") == 0 &&
