@@ -283,6 +283,13 @@ static void ranges_of_node(const struct api_prepare *p, struct doc *object,
     }
 }
 
+static void changed_node(const struct api_prepare *p, struct doc *object,
+                         const struct doc *old)
+{
+    prepare_keep(p, object, old, "status");
+    ranges_of_node(p, object, old);
+}
+
 /* Leases that replicas agree on by a strategy are an alpha feature. */
 static void plain_lease(const struct api_prepare *p, struct doc *object,
                         const struct doc *old)
@@ -313,7 +320,7 @@ struct preparation {
 
 static const struct preparation ROWS[] = {
     {"", "namespaces", STATUS, NULL, new_namespace, changed_namespace},
-    {"", "nodes", 0, NULL, ranges_of_node, ranges_of_node},
+    {"", "nodes", 0, NULL, ranges_of_node, changed_node},
     {"", "persistentvolumeclaims", STATUS, NULL, sources_of_claim, sources_of_claim},
     {"", "persistentvolumes", STATUS, NULL, new_volume, NULL, volume_status},
     {"", "pods", STATUS | FIRST, SPEC, prepare_new_pod, NULL, prepare_pod_status},

@@ -96,8 +96,15 @@ static void drop_at(struct doc *object, const struct doc *old, const char *place
     struct dropping x = {.field = field};
     if (old)
         api_edit_each((struct doc *)old, place, look, &x);
-    if (!x.found)
-        api_edit_each(object, place, drop, &x);
+    if (x.found)
+        return;
+    if (strcmp(field, "stopSignal") == 0) {
+        struct str above = str_sub(str_from(place), 0, strlen(place) - strlen(".lifecycle"));
+        char container[160];
+        snprintf(container, sizeof container, "%.*s", STR_ARG(above));
+        api_edit_each(object, container, drop_empty, NULL);
+    }
+    api_edit_each(object, place, drop, &x);
 }
 
 static void drop_row(struct doc *object, const struct doc *old, const char *spec,
@@ -113,11 +120,6 @@ static void drop_row(struct doc *object, const struct doc *old, const char *spec
     }
     for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
         snprintf(at, sizeof at, "%s.%s%s", spec, LISTS[i], place + 1);
-        if (strcmp(field, "stopSignal") == 0 && !old) {
-            char container[160];
-            snprintf(container, sizeof container, "%s.%s", spec, LISTS[i]);
-            api_edit_each(object, container, drop_empty, NULL);
-        }
         drop_at(object, old, at, field);
     }
 }

@@ -591,6 +591,11 @@ API_RULE(immutable)
     return true;
 }
 
+API_RULE(when_new)
+{
+    return at->w->opts->op == API_CREATE;
+}
+
 /* Immutable, and on update only that is checked. */
 API_RULE(frozen)
 {

@@ -255,12 +255,10 @@ API_RULE(node_cidrs)
 {
     uint32_t n = at->value ? at->value->n : 0, bad = n;
     unsigned families = 0;
-    if (at->w->opts->op != API_CREATE) {
-        if (!api_empty(at->old) && !(at->value && doc_equal(at->value, at->old)))
-            api_fail(at, API_ERROR_FORBIDDEN,
-                     "node updates may not change podCIDR except from \"\" to valid");
-        return true;
-    }
+    if (at->w->opts->op != API_CREATE && !api_empty(at->old) &&
+        !(at->value && doc_equal(at->value, at->old)))
+        api_fail(at, API_ERROR_FORBIDDEN,
+                 "node updates may not change podCIDR except from \"\" to valid");
     for (uint32_t i = 0; i < n; i++) {
         unsigned family = rules_cidr(at, rules_index(at, i), &at->value->items[i]);
         families |= family;
@@ -271,9 +269,16 @@ API_RULE(node_cidrs)
                    "invalid PodCIDRs. failed to check with dual stack with error:invalid "
                    "CIDR[%u]: <nil> (invalid CIDR address: %.*s)",
                    bad, STR_ARG(doc_str(&at->value->items[bad])));
-    else if (n > 2 || (n == 2 && families != 3))
+    if (n > 1 && (n > 2 || families != 3))
         api_fail(at, API_ERROR_INVALID,
                  "may specify no more than one CIDR for each IP family");
+    return true;
+}
+
+API_RULE(not_updated)
+{
+    if (at->old_parent && !str_eq(api_text(at->value), api_text(at->old)))
+        api_fail(at, API_ERROR_FORBIDDEN, "may not be updated");
     return true;
 }
 

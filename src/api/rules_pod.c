@@ -454,3 +454,9 @@ API_RULE(scheduling_group)
         rules_name_at(at, ".podGroupName", name, NAME_DNS1123_SUBDOMAIN);
     return true;
 }
+
+/* Sets name their pods themselves. */
+API_RULE(not_of_sets)
+{
+    return strcmp(at->w->type->name, "StatefulSet") != 0;
+}

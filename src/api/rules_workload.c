@@ -111,7 +111,27 @@ API_RULE(lasting_pods)
     return false;
 }
 
-static uint32_t claims_alone(const struct doc *claims, const struct doc *volumes)
+static void check_claim_volume(struct api_at *at, const struct doc *claim, uint32_t i)
+{
+    const struct doc *name = api_member(api_member(claim, "metadata"), "name");
+    struct arena *a = at->w->a;
+    struct str path = arena_printf(a, "spec.template.spec.volumes[%u].name", i);
+    struct str problems[NAME_MAX_PROBLEMS];
+    if (api_empty(name)) {
+        api_report_path(at->w, path, name, API_ERROR_REQUIRED, "%s", "");
+        path = arena_printf(
+            a, "spec.template.spec.volumes[%u].persistentVolumeClaim.claimName", i);
+        api_report_path(at->w, path, name, API_ERROR_REQUIRED, "%s", "");
+        return;
+    }
+    unsigned n = name_check(NAME_DNS1123_LABEL, api_text(name), a, problems);
+    for (unsigned k = 0; k < n; k++)
+        api_report_path(at->w, path, name, API_ERROR_INVALID, "%.*s",
+                        STR_ARG(problems[k]));
+}
+
+static uint32_t claims_alone(struct api_at *at, const struct doc *claims,
+                             const struct doc *volumes)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; claims && i < claims->n; i++) {
@@ -121,7 +141,8 @@ static uint32_t claims_alone(const struct doc *claims, const struct doc *volumes
         while (volumes && k < volumes->n &&
                !str_eq(doc_get_text(&volumes->items[k], "name"), name))
             k++;
-        n += !volumes || k == volumes->n;
+        if (!volumes || k == volumes->n)
+            check_claim_volume(at, &claims->items[i], n++);
     }
     return n;
 }
@@ -131,10 +152,11 @@ API_RULE(volumes_before)
 {
     static const char prefix[] = "spec.template.spec.volumes[";
     struct api_errors *errors = at->w->errors;
+    size_t known = errors->list.n;
     uint32_t shift = claims_alone(
-        at->value, api_member(api_member(api_member(at->parent, "template"), "spec"),
-                              "volumes"));
-    for (size_t i = 0; shift && i < errors->list.n; i++) {
+        at, at->value,
+        api_member(api_member(api_member(at->parent, "template"), "spec"), "volumes"));
+    for (size_t i = 0; shift && i < known; i++) {
         struct str *path = &errors->list.v[i].path;
         size_t close = str_find_byte(*path, ']', 0);
         unsigned n = 0;

@@ -189,7 +189,6 @@ static void keep_meta(struct request *r, const struct doc *live, struct doc *d)
                                        "uid",
                                        "creationTimestamp",
                                        "deletionTimestamp",
-                                       "deletionGracePeriodSeconds",
                                        "generation",
                                        "resourceVersion"};
     const struct doc *meta = doc_get(live, "metadata");
@@ -201,6 +200,9 @@ static void keep_meta(struct request *r, const struct doc *live, struct doc *d)
         else
             write_drop_meta(d, KEPT[i]);
     }
+    const struct doc *grace = doc_get(meta, "deletionGracePeriodSeconds");
+    if (grace && !doc_get(object_meta(d), "deletionGracePeriodSeconds"))
+        doc_set(r->a, object_meta(d), "deletionGracePeriodSeconds", *grace);
 }
 
 static uint32_t count_at(const struct doc *d, const char *path)
