@@ -104,7 +104,7 @@ static const struct field_labels LABELS[] = {
     {"resource.k8s.io",
      "resourceslices",
      REFUSE_KIND,
-     {{"spec.driver", ""}, {"spec.nodeName", ""}}},
+     {{"spec.driver", ""}, {"spec.nodeName", ""}, {"spec.pool.name", ""}}},
     {"certificates.k8s.io",
      "certificatesigningrequests",
      REFUSE_KIND,
