@@ -8,6 +8,7 @@
 #include "api/defaults.h"
 #include "api/prepare.h"
 #include "api/validate.h"
+#include "base/quote.h"
 #include "server/admission.h"
 #include "server/escalation.h"
 #include "server/user.h"
@@ -72,6 +73,24 @@ static bool allows_admin(struct request *r)
                        "true");
 }
 
+/* The drivers of slices are compared as they are written. */
+static void warn_of_driver(struct write *w)
+{
+    struct request *r = w->r;
+    const struct doc *d = doc_path(&w->object, "spec.driver");
+    struct strbuf b = STRBUF_INIT;
+    bool upper = false;
+    for (size_t i = 0; d && d->type == DOC_STRING && i < d->n; i++)
+        upper = upper || (d->s[i] >= 'A' && d->s[i] <= 'Z');
+    if (upper && strcmp(r->res->main->resource, "resourceslices") == 0) {
+        strbuf_addf(&b, "spec.driver: driver names should be lowercase; ");
+        strbuf_add_quoted(&b, doc_str(d));
+        strbuf_adds(&b, " contains uppercase characters");
+        request_warn(r, arena_str(r->a, strbuf_str(&b)));
+    }
+    strbuf_release(&b);
+}
+
 static bool validate(struct write *w, const struct doc *old, enum api_op op)
 {
     struct request *r = w->r;
@@ -94,6 +113,8 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
     api_validate(r->res->hub, &object, &opts, r->a, &errors);
     bool ok = errors.list.n == 0 || write_fail_invalid(r, w->name, &errors);
     api_errors_release(&errors);
+    if (ok)
+        warn_of_driver(w);
     return ok;
 }
 
