@@ -99,7 +99,8 @@ static void drop_at(struct doc *object, const struct doc *old, const char *place
     if (x.found)
         return;
     if (strcmp(field, "stopSignal") == 0) {
-        struct str above = str_sub(str_from(place), 0, strlen(place) - strlen(".lifecycle"));
+        struct str above =
+            str_sub(str_from(place), 0, strlen(place) - strlen(".lifecycle"));
         char container[160];
         snprintf(container, sizeof container, "%.*s", STR_ARG(above));
         api_edit_each(object, container, drop_empty, NULL);

@@ -459,13 +459,36 @@ static void add_conditions(const struct api_print *p, const struct doc *object,
     doc_set(p->a, row, "conditions", list);
 }
 
+struct doc api_metadata_of(const struct doc *object, struct arena *a)
+{
+    static const char generation[] = "deprecated.daemonset.template.generation";
+    const struct doc *meta = doc_get(object, "metadata");
+    const struct doc *annotations = doc_get(meta, "annotations");
+    if (!meta)
+        return doc_make_map();
+    if (!annotations || !doc_get(annotations, generation))
+        return *meta;
+    struct doc out = doc_make_map(), rest = doc_make_map();
+    for (uint32_t i = 0; i < annotations->n; i++)
+        if (!str_is(doc_key(&annotations->members[i]), generation))
+            doc_set_str(a, &rest, doc_key(&annotations->members[i]),
+                        annotations->members[i].value);
+    for (uint32_t i = 0; i < meta->n; i++) {
+        bool theirs = &meta->members[i].value == annotations;
+        if (!theirs || rest.n)
+            doc_set_str(a, &out, doc_key(&meta->members[i]),
+                        theirs ? rest : meta->members[i].value);
+    }
+    return out;
+}
+
 static struct doc metadata_only(const struct api_print *p, const struct doc *object)
 {
     struct doc d = doc_make_map();
-    const struct doc *meta = doc_get(object, "metadata");
     set_text(p->a, &d, "kind", "PartialObjectMetadata");
-    set_text(p->a, &d, "apiVersion", "meta.k8s.io/v1");
-    doc_set(p->a, &d, "metadata", meta ? *meta : doc_make_map());
+    set_text(p->a, &d, "apiVersion",
+             arena_printf(p->a, "meta.k8s.io/%s", p->version ? p->version : "v1").p);
+    doc_set(p->a, &d, "metadata", api_metadata_of(object, p->a));
     return d;
 }
 

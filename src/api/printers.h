@@ -15,6 +15,7 @@ struct api_print {
     int64_t now; /* nanoseconds since 1970 */
     enum api_include include;
     bool no_headers;
+    const char *version; /* of meta.k8s.io, in rows; NULL: v1 */
 };
 
 /*
@@ -23,5 +24,9 @@ struct api_print {
  * object are shared. Objects are canonical and defaulted.
  */
 struct doc api_table(const struct api_print *p, const struct doc *object);
+
+/* What is an object's metadata wherever it goes alone: the annotation that counts a
+ * DaemonSet's templates is a field of it to upstream. */
+struct doc api_metadata_of(const struct doc *object, struct arena *a);
 
 #endif

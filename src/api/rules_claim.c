@@ -79,12 +79,12 @@ API_RULE(admin_requests)
             api_member(api_member(&requests->items[i], "exactly"), "adminAccess");
         if (!access || !access->b)
             continue;
-        api_report_path(at->w,
-                        arena_printf(at->w->a, "spec.devices.requests[%u].adminAccess", i),
-                        access, API_ERROR_FORBIDDEN,
-                        "admin access to devices requires the "
-                        "`resource.kubernetes.io/admin-access: true` label on the "
-                        "containing namespace");
+        api_report_path(
+            at->w, arena_printf(at->w->a, "spec.devices.requests[%u].adminAccess", i),
+            access, API_ERROR_FORBIDDEN,
+            "admin access to devices requires the "
+            "`resource.kubernetes.io/admin-access: true` label on the "
+            "containing namespace");
         return true;
     }
     return true;

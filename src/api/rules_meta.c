@@ -403,9 +403,9 @@ API_RULE(template_meta)
     for (uint32_t i = 0; i < at->value->n; i++) {
         const struct doc_member *m = &at->value->members[i];
         bool allowed = str_is(doc_key(m), "labels") || str_is(doc_key(m), "annotations");
-        bool empty =
-            m->value.type == DOC_NULL ||
-            ((m->value.type == DOC_STRING || m->value.type == DOC_MAP) && m->value.n == 0);
+        bool empty = m->value.type == DOC_NULL ||
+                     ((m->value.type == DOC_STRING || m->value.type == DOC_MAP) &&
+                      m->value.n == 0);
         /* Upstream derives the path from the name of its Go field. */
         const char *shown = str_is(doc_key(m), "uid") ? "uID" : m->key;
         if (!allowed && !empty)

@@ -7,17 +7,22 @@ static const struct {
     bool exists; /* selectors may only ask whether it is there */
     const char *counts;
 } SCOPES[] = {
-    {"Terminating", true, "pods cpu memory limits.cpu limits.memory requests.cpu "
-                          "requests.memory"},
-    {"NotTerminating", true, "pods cpu memory limits.cpu limits.memory requests.cpu "
-                             "requests.memory"},
+    {"Terminating", true,
+     "pods cpu memory limits.cpu limits.memory requests.cpu "
+     "requests.memory"},
+    {"NotTerminating", true,
+     "pods cpu memory limits.cpu limits.memory requests.cpu "
+     "requests.memory"},
     {"BestEffort", true, "pods"},
-    {"NotBestEffort", true, "pods cpu memory limits.cpu limits.memory requests.cpu "
-                            "requests.memory"},
-    {"PriorityClass", false, "pods cpu memory limits.cpu limits.memory requests.cpu "
-                             "requests.memory"},
-    {"CrossNamespacePodAffinity", true, "pods cpu memory limits.cpu limits.memory "
-                                        "requests.cpu requests.memory"},
+    {"NotBestEffort", true,
+     "pods cpu memory limits.cpu limits.memory requests.cpu "
+     "requests.memory"},
+    {"PriorityClass", false,
+     "pods cpu memory limits.cpu limits.memory requests.cpu "
+     "requests.memory"},
+    {"CrossNamespacePodAffinity", true,
+     "pods cpu memory limits.cpu limits.memory "
+     "requests.cpu requests.memory"},
     {"VolumeAttributesClass", false, "persistentvolumeclaims requests.storage"},
 };
 

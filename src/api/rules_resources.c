@@ -124,7 +124,7 @@ static struct str shown_amount(struct api_walk *w, const struct quantity *q)
 }
 
 static void rules_amount(struct api_at *at, const char *path, struct str name,
-                  const struct quantity *q)
+                         const struct quantity *q)
 {
     int64_t whole;
     struct str shown = shown_amount(at->w, q);

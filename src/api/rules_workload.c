@@ -135,8 +135,7 @@ static uint32_t claims_alone(struct api_at *at, const struct doc *claims,
 {
     uint32_t n = 0;
     for (uint32_t i = 0; claims && i < claims->n; i++) {
-        struct str name =
-            doc_get_text(api_member(&claims->items[i], "metadata"), "name");
+        struct str name = doc_get_text(api_member(&claims->items[i], "metadata"), "name");
         uint32_t k = 0;
         while (volumes && k < volumes->n &&
                !str_eq(doc_get_text(&volumes->items[k], "name"), name))

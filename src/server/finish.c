@@ -205,13 +205,9 @@ bool write_finish_create(struct write *w, struct doc *d)
 /* What clients cannot change. */
 static void keep_meta(struct request *r, const struct doc *live, struct doc *d)
 {
-    static const char *const KEPT[] = {"name",
-                                       "namespace",
-                                       "uid",
-                                       "creationTimestamp",
-                                       "deletionTimestamp",
-                                       "generation",
-                                       "resourceVersion"};
+    static const char *const KEPT[] = {
+        "name",       "namespace",      "uid", "creationTimestamp", "deletionTimestamp",
+        "generation", "resourceVersion"};
     const struct doc *meta = doc_get(live, "metadata");
     write_drop_meta(d, "selfLink");
     for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++) {

@@ -112,10 +112,9 @@ static struct str meta_version(struct request *r)
 static struct doc metadata_only(struct request *r, const struct doc *d)
 {
     struct doc m = doc_make_map();
-    const struct doc *meta = doc_get(d, "metadata");
     doc_set(r->a, &m, "kind", doc_make_string(r->a, STR("PartialObjectMetadata")));
     doc_set(r->a, &m, "apiVersion", doc_make_string(r->a, meta_version(r)));
-    doc_set(r->a, &m, "metadata", meta ? *meta : doc_make_map());
+    doc_set(r->a, &m, "metadata", api_metadata_of(d, r->a));
     return m;
 }
 
@@ -155,7 +154,9 @@ static bool table_of(struct request *r, struct doc *d)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    struct api_print p = {.a = r->a, .now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec};
+    struct api_print p = {.a = r->a,
+                          .now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec,
+                          .version = r->accept.as_version};
     if (!read_include(r, &p.include))
         return false;
     *d = api_table(&p, d);
