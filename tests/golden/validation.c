@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
+#include "api/canonical.h"
 #include "api/defaults.h"
+#include "api/prepare.h"
 #include "api/validate.h"
 
 static bool read_gates(struct golden_case *c, struct api_gates *gates)
@@ -82,35 +84,18 @@ static struct doc validate(struct golden_case *c, const struct api_kind *kind,
     return got;
 }
 
-static void replace(struct golden_case *c, struct doc *object, const struct doc *old,
-                    const char *key)
-{
-    const struct doc *value = doc_get(old, key);
-    doc_remove(object, str_from(key));
-    if (value)
-        doc_set(c->arena, object, key, *value);
-}
-
-/* Spec 2.12: other kinds keep what a new object says. */
-static bool counts_generations(const struct api_kind *kind)
-{
-    return strcmp(kind->name, "DeviceClass") == 0 ||
-           strcmp(kind->name, "ResourceSlice") == 0 ||
-           strcmp(kind->name, "DeviceTaintRule") == 0;
-}
-
 /* Metadata that belongs to the server, whatever a client sends. */
 static void own_metadata(struct golden_case *c, const struct api_kind *kind,
                          struct doc *object, const struct doc *old)
 {
     struct doc *meta = (struct doc *)doc_get(object, "metadata");
-    const struct doc *stored = doc_get(old, "metadata");
+    const struct doc *created = doc_path(old, "metadata.creationTimestamp");
     if (!meta)
         return;
-    if (stored || counts_generations(kind))
-        replace(c, meta, stored, "generation");
-    if (stored)
-        replace(c, meta, stored, "creationTimestamp");
+    if (old)
+        doc_remove(meta, STR("creationTimestamp"));
+    if (created)
+        doc_set(c->arena, meta, "creationTimestamp", *created);
     if (!kind->namespaced)
         doc_remove(meta, STR("namespace"));
     else if (doc_get_text(meta, "namespace").n == 0)
@@ -121,20 +106,20 @@ static void own_metadata(struct golden_case *c, const struct api_kind *kind,
 static struct doc as_stored(struct golden_case *c, const struct api_kind *kind,
                             const struct api_validate_opts *opts)
 {
+    const struct api_prepare p = {.a = c->arena, .now = STR("2026-01-01T00:00:00Z")};
     const struct doc *sent = doc_get(c->doc, "object");
     struct doc object = doc_dup(c->arena, sent);
-    api_default(kind, &object, STR("2026-01-01T00:00:00Z"), c->arena);
-    if (opts->op == API_UPDATE_STATUS) {
-        replace(c, &object, opts->old, "spec");
-        replace(c, &object, opts->old, "metadata");
-        struct doc *meta = (struct doc *)doc_get(&object, "metadata");
-        if (meta)
-            replace(c, meta, doc_get(sent, "metadata"), "resourceVersion");
-    } else {
-        replace(c, &object, opts->old, "status");
-    }
+    struct api_kind part = *kind;
+    api_default(kind, &object, p.now, c->arena);
+    api_canonical(kind->type, &object, c->arena);
     own_metadata(c, kind, &object, opts->old);
     api_drop_disabled(kind, &object, opts->old, opts->gates);
+    if (opts->op == API_UPDATE_STATUS)
+        part.resource = arena_printf(c->arena, "%s/status", kind->resource).p;
+    if (opts->op == API_CREATE)
+        api_prepare_create(&p, kind, &object);
+    else
+        api_prepare_update(&p, &part, &object, opts->old);
     return object;
 }
 
