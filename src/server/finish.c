@@ -107,6 +107,7 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
     if (r->sent && r->res->main == r->res->hub) {
         object = doc_dup(r->a, &w->object);
         api_restore_empty_lists(r->res->hub->type, &object, r->sent, r->a);
+        api_drop_disabled(r->res->hub, &object, old, &r->s->gates);
     }
     if (op == API_UPDATE_STATUS)
         escalation_check_claim(r, &w->object, old, &errors);

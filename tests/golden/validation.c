@@ -120,6 +120,8 @@ static struct doc as_stored(struct golden_case *c, const struct api_kind *kind,
         api_prepare_create(&p, kind, &object);
     else
         api_prepare_update(&p, &part, &object, opts->old);
+    api_restore_empty_lists(kind->type, &object, sent, c->arena);
+    api_drop_disabled(kind, &object, opts->old, opts->gates);
     return object;
 }
 
