@@ -15,7 +15,8 @@ struct api_admit {
     /* Of the object's PriorityClass, or of the default one: 0, "PreemptLowerPriority". */
     int32_t priority;
     const char *preemption; /* NULL: the class has none */
-    /* tolerationSeconds of nodes that are not ready, and of unreachable ones; NULL: 300 */
+    /* tolerationSeconds of nodes that are not ready, and of unreachable ones; NULL: 300
+     */
     const int64_t *outage_seconds;
 };
 

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "base/mem.h"
 #include "net/loop.h"
 
@@ -62,7 +63,7 @@ struct net_lookup *net_lookup_start(struct net_loop *l, const char *name,
     /* Only a name that is too long is refused at once: an empty one is not found. */
     if (uv_getaddrinfo(&l->uv, &q->req, on_answer, name, NULL, &hints) < 0 &&
         uv_getaddrinfo(&l->uv, &q->req, on_answer, "invalid.", NULL, &hints) < 0)
-        abort();
+        bug("net: no thread looks names up");
     return q;
 }
 

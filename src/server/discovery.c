@@ -277,10 +277,8 @@ static void serve_all(struct request *r, const char *version, bool core)
         r->a, "application/json;g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList",
         version);
     struct net_header headers[] = {
-        {STR("content-type"), type},
-        {STR("etag"), tag},
-        {STR("vary"), STR("Accept")},
-        {STR("cache-control"), STR("public")},
+        {STR("content-type"), type},    {STR("etag"), tag},
+        {STR("vary"), STR("Accept")},   {STR("cache-control"), STR("public")},
         {STR("audit-id"), r->audit_id},
     };
     bool same = str_eq(net_header_get(r->x, "if-none-match"), tag);

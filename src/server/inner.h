@@ -146,8 +146,8 @@ struct server {
     uint64_t admission;  /* the plugins that are on, a bit each (admission.h) */
     struct audit *audit; /* NULL: nothing is logged (audit.h) */
     struct inflight inflight;
-    struct write *waiting; /* writes that wait for something to come (write.h) */
-    bool ending;           /* no more of them */
+    struct write *waiting;         /* writes that wait for something to come (write.h) */
+    bool ending;                   /* no more of them */
     struct service_range services; /* --service-cluster-ip-range */
 
     struct arena scratch; /* of decoding for the cache */
@@ -188,7 +188,7 @@ struct request {
     struct failure failure;
     VEC(struct str) warnings; /* in the arena's lifetime; released with the request */
     struct str now;           /* RFC 3339, whole seconds */
-    const struct doc *sent; /* before its empty lists went; NULL: it had none */
+    const struct doc *sent;   /* before its empty lists went; NULL: it had none */
     bool dry_run;
     bool pretty;               /* for people to read */
     struct str audit_id;       /* the answer's header Audit-Id, and the log's */

@@ -3,6 +3,7 @@
  * again on the same: then nothing may have changed. */
 #include "golden/golden.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ static void stop(struct cluster *c)
 static bool begin(struct golden *g)
 {
     struct cluster *c = ARENA_NEW(g->arena, struct cluster);
-    strcpy(c->folder, "/tmp/dray-golden-XXXXXX");
+    snprintf(c->folder, sizeof c->folder, "/tmp/dray-golden-XXXXXX");
     g->data = c;
     if (!mkdtemp(c->folder)) {
         golden_broken(g, "no folder");

@@ -23,11 +23,11 @@ static const struct {
 } RULES[] = {
 #define GET_POD                                                                          \
     A(.verb = STR("get"), .group = STR(""), .version = STR("v1"),                        \
-      .resource = STR("pods"), .subresource = STR(""), .namespace = STR("ns"),            \
+      .resource = STR("pods"), .subresource = STR(""), .namespace = STR("ns"),           \
       .name = STR("p"))
 #define GET_LOG                                                                          \
     A(.verb = STR("get"), .group = STR(""), .version = STR("v1"),                        \
-      .resource = STR("pods"), .subresource = STR("log"), .namespace = STR("ns"),         \
+      .resource = STR("pods"), .subresource = STR("log"), .namespace = STR("ns"),        \
       .name = STR("p"))
 #define GET_PATH A(.verb = STR("get"), .path = STR("/healthz/x"))
     {"", GET_POD, true},
