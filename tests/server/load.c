@@ -90,7 +90,7 @@ static void read_answer(struct writer *w, struct str body, struct known *out)
     struct doc_source src = {.name = "answer", .text = body};
     struct arena a = {0};
     struct doc d;
-    uint32_t object;
+    uint32_t object = 0;
     if (!doc_read_json(&src, &a, &d, NULL) ||
         !content_read(&d, &object, &out->revision, &out->content))
         fail_msg("writer %u: not the object: %.*s", w->id, STR_ARG(body));
