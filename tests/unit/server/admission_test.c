@@ -57,6 +57,7 @@ static void put(const char *group, const char *resource, const char *namespace,
                 const char *name, const char *meta, const char *json)
 {
     static uint64_t revision = 1;
+    revision++;
     const struct resource *res = kinds_stored(&s, group, resource);
     assert_non_null(res);
     struct str key = object_key(res, str_from(namespace), str_from(name), &arena);
@@ -67,7 +68,7 @@ static void put(const char *group, const char *resource, const char *namespace,
         res->hub->name, group, *group ? "/" : "", res->hub->version, name, namespace,
         name, meta, *json ? "," : "", json);
     struct store_change c = {.kind = STORE_PUT,
-                             .revision = ++revision,
+                             .revision = revision,
                              .key = key,
                              .value = quoted(text.p),
                              .created = true};

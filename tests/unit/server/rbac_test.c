@@ -26,7 +26,7 @@ static void put(struct rbac *b, enum rbac_kind kind, const char *namespace,
 /* "verb group resource sub namespace name" or "verb /path"; "-" is empty. */
 static struct attributes want(const char *text)
 {
-    struct str parts[6];
+    struct str parts[6] = {0};
     struct str s = str_from(text);
     uint32_t n = 0;
     for (size_t at = 0; at < s.n && n < 6; n++) {
