@@ -97,10 +97,11 @@ static bool run_script(const char *a, const char *b, const char *c)
     int status = -1;
     pid_t pid = fork();
     if (pid == 0) {
+        const char *script = getenv("DRAY_KUBE_UP");
         setenv("PORT", port, 1);
         setenv("EPORT", etcd, 1);
-        if (freopen("/dev/null", "w", stdout))
-            execl(getenv("DRAY_KUBE_UP"), "up.sh", a, b, c, (char *)NULL);
+        if (script && freopen("/dev/null", "w", stdout))
+            execl(script, "up.sh", a, b, c, (char *)NULL);
         _exit(127);
     }
     waitpid(pid, &status, 0);
@@ -110,6 +111,17 @@ static bool run_script(const char *a, const char *b, const char *c)
 static bool start_kube(struct target *t)
 {
     return run_script(getenv("DRAY_KUBE"), t->dir, "api") && connect_all(t, kube_port);
+}
+
+static pid_t read_pid(const char *path)
+{
+    char text[24] = "";
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return 0;
+    char *line = fgets(text, sizeof text, f);
+    fclose(f);
+    return line ? (pid_t)strtol(line, NULL, 10) : 0;
 }
 
 static uint64_t memory_of(pid_t pid)
@@ -125,13 +137,10 @@ static uint64_t kube_memory(const struct target *t)
     uint64_t sum = 0;
     for (struct dirent *e; d && (e = readdir(d));) {
         char path[400];
-        int pid;
         snprintf(path, sizeof path, "%s/%s", t->dir, e->d_name);
-        FILE *f = strstr(e->d_name, ".pid") ? fopen(path, "r") : NULL;
-        if (f && fscanf(f, "%d", &pid) == 1)
+        pid_t pid = strstr(e->d_name, ".pid") ? read_pid(path) : 0;
+        if (pid > 0)
             sum += memory_of(pid);
-        if (f)
-            fclose(f);
     }
     if (d)
         closedir(d);
@@ -156,7 +165,7 @@ static void end_all(void)
 /* The peers are no children: they would stay. */
 static void on_signal(int number)
 {
-    exit(128 + number);
+    exit(128 + number); /* NOLINT(bugprone-signal-handler,cert-sig30-c): a benchmark */
 }
 
 /* A server ends connections on which nothing happens. */

@@ -218,20 +218,23 @@ static bool quantity_same(const struct quantity *a, const struct quantity *b)
 
 /* A value that is looked for: of an attribute, or of a capacity. */
 struct wanted {
-    const struct device_attr_value *attr;
-    const struct quantity *amount;
+    bool is_amount;
+    union {
+        const struct device_attr_value *attr;
+        const struct quantity *amount;
+    };
 };
 
 static uint32_t hash_of(const struct wanted *w)
 {
-    return (uint32_t)(w->amount ? quantity_key(w->amount) : attr_hash(w->attr));
+    return (uint32_t)(w->is_amount ? quantity_key(w->amount) : attr_hash(w->attr));
 }
 
 static bool is_at(const struct device_column *c, uint32_t code, const struct wanted *w)
 {
     const struct device_value *v = device_value_at(c, code);
-    return w->amount ? quantity_same(&v->quantity, w->amount)
-                     : attr_same(&v->attr, w->attr);
+    return w->is_amount ? quantity_same(&v->quantity, w->amount)
+                        : attr_same(&v->attr, w->attr);
 }
 
 static void enter(struct device_column *c, uint32_t hash, uint32_t code)
@@ -254,8 +257,9 @@ static void grow(struct device_column *c)
             enter(c, old[i].hash, old[i].code);
     for (uint32_t code = 1; !old && code <= c->n; code++) {
         const struct device_value *v = device_value_at(c, code);
-        const struct wanted w = {c->capacity ? NULL : &v->attr,
-                                 c->capacity ? &v->quantity : NULL};
+        struct wanted w = {.attr = &v->attr};
+        if (c->capacity)
+            w = (struct wanted){true, .amount = &v->quantity};
         enter(c, hash_of(&w), code);
     }
     free(old);
@@ -271,7 +275,7 @@ static uint32_t add(struct device_names *n, struct device_column *c,
     if (!*values)
         *values = arena_alloc(&n->arena, sizeof **values << block);
     struct device_value *v = &(*values)[at - (UINT32_C(1) << block)];
-    if (w->amount) {
+    if (w->is_amount) {
         v->quantity = quantity_dup(w->amount, &n->arena);
         v->cel = (struct cel_value){.kind = CEL_QUANTITY, .quantity = &v->quantity};
     } else {
@@ -321,7 +325,7 @@ uint32_t device_column_attr(struct device_names *n, struct device_column *c,
 uint32_t device_column_amount(struct device_names *n, struct device_column *c,
                               const struct quantity *q)
 {
-    return code_of(n, c, &(struct wanted){.amount = q});
+    return code_of(n, c, &(struct wanted){true, .amount = q});
 }
 
 struct device_column *device_column(struct device_names *n, uint32_t id, bool capacity)

@@ -320,7 +320,7 @@ static struct json_key *find_key(struct json_reader *r, uint32_t pos, struct str
     key_words(t, pos + 1, n, &want);
     struct json_key *k = &r->keys[key_slot(&want)];
     if (!same_key(k, &want, t.p + pos + 1)) {
-        struct str copy;
+        struct str copy = STR_NONE;
         read_string(r, pos, &copy);
         want.p = copy.p;
         *k = want;

@@ -377,7 +377,7 @@ static bool projects_audience(const struct doc *volume, struct str audience)
 static struct str driver_of(struct admission *a, const struct doc *pod,
                             const struct doc *volume)
 {
-    struct str ns = a->r->route.namespace, claim = STR_NONE;
+    struct str ns = a->r->route.namespace, claim;
     struct doc pvc, pv;
     if (doc_path(volume, "ephemeral.volumeClaimTemplate"))
         claim = arena_printf(a->r->a, "%.*s-%.*s", STR_ARG(meta_text(pod, "name")),

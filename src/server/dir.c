@@ -185,7 +185,7 @@ static bool lock(struct dir *d, const char *dir, struct arena *a, struct err *e)
 bool dir_use_files(struct dir *d, const char *cert, const char *key,
                    const char *client_ca, struct arena *a, struct err *e)
 {
-    struct str more;
+    struct str more = STR_NONE;
     if (!cert != !key)
         return err_set(e, ERR_INVALID,
                        "--tls-cert-file and --tls-private-key-file need each other");

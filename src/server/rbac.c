@@ -271,6 +271,7 @@ static void read_subjects(struct binding *x, const struct doc *list)
     x->nsubjects = list && list->type == DOC_LIST ? list->n : 0;
     x->subjects = ARENA_ARRAY(&x->arena, struct rbac_subject, x->nsubjects);
     for (uint32_t i = 0; i < x->nsubjects; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): nsubjects is 0, then */
         const struct doc *d = &list->items[i];
         x->subjects[i] =
             (struct rbac_subject){arena_str(&x->arena, doc_get_text(d, "kind")),

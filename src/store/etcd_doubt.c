@@ -5,6 +5,9 @@
  * version that came right after the expected one tells: its bytes are the write's or not.
  * It is found by reading back from the current one.
  *
+ * A refusal for want of room is such an answer too, though a quick one: no time has
+ * passed in which what was written could have been deleted.
+ *
  * Two writers who put the same bytes over the same revision are both told that theirs is
  * there, which is so. What cannot be told anymore (the key was deleted meanwhile, history
  * is forgotten) is failed as not known.
@@ -33,10 +36,20 @@ static void judge(struct etcd_write *w, uint64_t current)
     const struct store_write *sw = &w->request->write;
     if (w->seen_ours)
         etcd_write_settle(w, STORE_OK, w->seen);
-    else if (sw->value.p && sw->expect == 0)
+    else if (sw->value.p && sw->expect == 0 && !w->compare_only)
         give_up(w); /* it may have been there, and deleted, before */
     else
         etcd_write_settle(w, request_check(sw, current), current);
+}
+
+/* The key was never at the expected revision, as far as can be seen. */
+static void missed(struct etcd_write *w)
+{
+    w->seen_ours = false;
+    if (w->compare_only)
+        judge(w, w->request->revision);
+    else
+        give_up(w);
 }
 
 static void look_at(struct etcd_write *w, const Etcd__RangeResponse *r)
@@ -49,7 +62,7 @@ static void look_at(struct etcd_write *w, const Etcd__RangeResponse *r)
         return;
     }
     if (!kv || (expect > 0 && (uint64_t)kv->create_revision > expect)) {
-        give_up(w); /* it was deleted in between */
+        missed(w); /* it was deleted in between */
         return;
     }
     w->seen = at;
@@ -95,7 +108,7 @@ void etcd_doubt_resolve(struct etcd_write *w)
     w->request->revision = w->seen;
     w->seen_ours = false;
     if (w->seen == 0)
-        give_up(w); /* whoever has deleted it */
+        missed(w); /* whoever has deleted it */
     else
         read_back(w, w->seen);
 }

@@ -258,7 +258,8 @@ static void conclude(struct etcd_write *w, const Etcd__TxnResponse *t)
 }
 
 /* A full etcd refuses before it compares; but whoever expects what is not there would not
- * have written, and is to be told that. A server starts so, on objects that are there. */
+ * have written, and is to be told that. A server starts so, on objects that are there.
+ * And the write that fills it is done, and refused all the same: a doubtful one. */
 static bool is_out_of_room(const struct etcd_write *w, const struct grpc_end *end)
 {
     return end->told && end->status == GRPC_RESOURCE_EXHAUSTED && !w->doubtful &&
@@ -267,7 +268,7 @@ static bool is_out_of_room(const struct etcd_write *w, const struct grpc_end *en
 
 static void compare_only(struct etcd_write *w, const char *why)
 {
-    w->compare_only = true;
+    w->compare_only = w->doubtful = true;
     request_fail(w->request, why);
     list_push(&w->s->writes.ready, w);
 }

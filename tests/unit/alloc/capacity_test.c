@@ -125,6 +125,12 @@ static void build(struct built *b, const struct row *r)
         b->want.value = *read(b, r->want);
 }
 
+static void drop(struct built *b)
+{
+    device_names_fini(&b->names);
+    arena_fini(&b->a);
+}
+
 static void test_rows(void **state)
 {
     for (size_t i = 0; i < UNIT_COUNT(ROWS); i++) {
@@ -143,7 +149,7 @@ static void test_rows(void **state)
             capacity_amounts(&alloc_features_all, &b.want, n, &b.facts, &got);
             assert_str(quantity_print(&got.value, &b.a), ROWS[i].amount);
         }
-        arena_fini(&b.a);
+        drop(&b);
     }
 }
 
@@ -154,7 +160,7 @@ static void test_missing(void **state)
     b.want.name = STR("a.example.com/x"); /* compared as written (rule 56) */
     assert_int_equal(capacity_check(&alloc_features_all, &b.want, 1, &b.facts),
                      CAPACITY_NO);
-    arena_fini(&b.a);
+    drop(&b);
 }
 
 int main(void)
