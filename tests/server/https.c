@@ -269,7 +269,7 @@ static void end_calls(struct https_conn *c)
     if (calls)
         calls->link = &calls;
     while (calls)
-        call_end(calls, 0);
+        call_end(calls, 0); /* NOLINT(clang-analyzer-unix.Malloc): takes itself out */
 }
 
 void https_run(struct https *h, int ms)
@@ -390,7 +390,7 @@ void https_free(struct https *h)
     if (!h)
         return;
     while (h->conns)
-        https_disconnect(h->conns);
+        https_disconnect(h->conns); /* NOLINT(clang-analyzer-unix.Malloc): the same */
     close(h->epoll);
     SSL_CTX_free(h->tls);
     free(h);
