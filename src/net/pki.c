@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/pki.h"
+#include "net/tls.h"
 
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -203,33 +204,6 @@ bool pki_issue(const struct pki_pair *ca, const struct pki_subject *subject,
     return ok || fail(e, "certificate");
 }
 
-static struct str entry_text(const X509_NAME_ENTRY *entry, struct arena *a)
-{
-    unsigned char *utf8 = NULL;
-    int n = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(entry));
-    struct str s = STR_NONE;
-    if (n >= 0)
-        s = arena_str(a, (struct str){(const char *)utf8, (size_t)n});
-    OPENSSL_free(utf8);
-    return s;
-}
-
-static void read_subject(const X509_NAME *subject, struct arena *a,
-                         struct pki_request *out)
-{
-    int n = X509_NAME_entry_count(subject);
-    struct str *groups = ARENA_ARRAY(a, struct str, (size_t)n + 1);
-    *out = (struct pki_request){.groups = groups};
-    for (int i = 0; i < n; i++) {
-        const X509_NAME_ENTRY *entry = X509_NAME_get_entry(subject, i);
-        int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
-        if (nid == NID_commonName)
-            out->name = entry_text(entry, a);
-        else if (nid == NID_organizationName)
-            groups[out->ngroups++] = entry_text(entry, a);
-    }
-}
-
 bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out)
 {
     BIO *bio = BIO_new_mem_buf(pem.p ? pem.p : "", (int)pem.n);
@@ -237,7 +211,8 @@ bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out)
     BIO_free(bio);
     bool ok = request && X509_REQ_verify(request, X509_REQ_get0_pubkey(request)) == 1;
     if (ok)
-        read_subject(X509_REQ_get_subject_name(request), a, out);
+        tls_subject_read(X509_REQ_get_subject_name(request), a, &out->name, &out->groups,
+                         &out->ngroups);
     X509_REQ_free(request);
     ERR_clear_error();
     return ok;

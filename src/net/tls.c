@@ -305,20 +305,22 @@ static struct str entry_text(const X509_NAME_ENTRY *entry, struct arena *a)
     return s;
 }
 
-static void read_subject(X509 *cert, struct arena *a, struct tls_peer *out)
+void tls_subject_read(const X509_NAME *subject, struct arena *a, struct str *name,
+                      const struct str **groups, uint32_t *ngroups)
 {
-    X509_NAME *subject = X509_get_subject_name(cert);
     int n = X509_NAME_entry_count(subject);
-    struct str *groups = ARENA_ARRAY(a, struct str, (size_t)n);
+    struct str *found = ARENA_ARRAY(a, struct str, (size_t)n + 1);
+    *name = STR_NONE;
+    *ngroups = 0;
     for (int i = 0; i < n; i++) {
         const X509_NAME_ENTRY *entry = X509_NAME_get_entry(subject, i);
         int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
         if (nid == NID_commonName)
-            out->name = entry_text(entry, a);
+            *name = entry_text(entry, a);
         else if (nid == NID_organizationName)
-            groups[out->ngroups++] = entry_text(entry, a);
+            found[(*ngroups)++] = entry_text(entry, a);
     }
-    out->groups = groups;
+    *groups = found;
 }
 
 static struct str hash_of(X509 *cert, struct arena *a)
@@ -344,7 +346,8 @@ void tls_peer_read(const struct tls_session *t, struct arena *a, struct tls_peer
     out->hash = hash_of(cert, a);
     long result = SSL_get_verify_result(t->ssl);
     if (result == X509_V_OK)
-        read_subject(cert, a, out);
+        tls_subject_read(X509_get_subject_name(cert), a, &out->name, &out->groups,
+                         &out->ngroups);
     else
         out->error = arena_str(a, str_from(X509_verify_cert_error_string(result)));
 }

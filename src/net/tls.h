@@ -50,6 +50,10 @@ void tls_peer_read(const struct tls_session *t, struct arena *a, struct tls_peer
 
 /* Why the handshake failed. Returns false. */
 bool tls_failure(const struct tls_session *t, struct err *e);
+/* The common name and the organizations of a subject; texts live in a. */
+void tls_subject_read(const X509_NAME *subject, struct arena *a, struct str *name,
+                      const struct str **groups, uint32_t *ngroups);
+
 /* The newest OpenSSL error as "context: text", and the queue emptied. Returns false. */
 bool tls_error(struct err *e, const char *context);
 
