@@ -8,12 +8,11 @@ static bool is_one(struct str s, const char *a, const char *b)
     return str_is(s, a) || str_is(s, b);
 }
 
-/* Values of what is only preferred are not looked at. */
-static bool check_expression(struct api_at *at, const char *arg)
+/* numbers: Gt and Lt are operators too. */
+static void check_operator(struct api_at *at, bool numbers)
 {
     const struct doc *op = api_member(at->value, "operator");
     const struct doc *values = api_member(at->value, "values");
-    const struct doc *key = api_member(at->value, "key");
     struct str text = api_text(op);
     if (is_one(text, "In", "NotIn")) {
         if (api_empty(values))
@@ -24,7 +23,7 @@ static bool check_expression(struct api_at *at, const char *arg)
             api_report_at(at, ".values", values, API_ERROR_FORBIDDEN,
                           "may not be specified when `operator` is 'Exists' or "
                           "'DoesNotExist'");
-    } else if (is_one(text, "Gt", "Lt")) {
+    } else if (numbers && is_one(text, "Gt", "Lt")) {
         if (!values || values->n != 1)
             api_report_at(
                 at, ".values", values, API_ERROR_REQUIRED,
@@ -33,6 +32,14 @@ static bool check_expression(struct api_at *at, const char *arg)
         api_report_at(at, ".operator", op, API_ERROR_INVALID,
                       "not a valid selector operator");
     }
+}
+
+/* Values of what is only preferred are not looked at. */
+static bool check_expression(struct api_at *at, const char *arg)
+{
+    const struct doc *values = api_member(at->value, "values");
+    const struct doc *key = api_member(at->value, "key");
+    check_operator(at, true);
     rules_name_at(at, ".key", key, NAME_LABEL_KEY);
     bool loose = strcmp(at->w->role, "preferred") == 0;
     for (uint32_t i = 0; values && i < values->n && !loose; i++)
@@ -81,22 +88,8 @@ API_RULE(node_fields)
 
 API_RULE(label_requirement)
 {
-    const struct doc *op = api_member(at->value, "operator");
     const struct doc *values = api_member(at->value, "values");
-    struct str text = api_text(op);
-    if (is_one(text, "In", "NotIn")) {
-        if (api_empty(values))
-            api_report_at(at, ".values", values, API_ERROR_REQUIRED,
-                          "must be specified when `operator` is 'In' or 'NotIn'");
-    } else if (is_one(text, "Exists", "DoesNotExist")) {
-        if (!api_empty(values))
-            api_report_at(at, ".values", values, API_ERROR_FORBIDDEN,
-                          "may not be specified when `operator` is 'Exists' or "
-                          "'DoesNotExist'");
-    } else {
-        api_report_at(at, ".operator", op, API_ERROR_INVALID,
-                      "not a valid selector operator");
-    }
+    check_operator(at, false);
     rules_name_at(at, ".key", api_member(at->value, "key"), NAME_LABEL_KEY);
     for (uint32_t i = 0; values && i < values->n; i++)
         rules_name_at(at, arena_printf(at->w->a, ".values[%u]", i).p, &values->items[i],
