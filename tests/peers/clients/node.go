@@ -151,7 +151,7 @@ func (e *env) startNode(kubeconfig string) error {
 // machines that are no nodes else.
 func nodeEnd(e *env) outcome {
 	kubelet := &program{name: "kubelet", log: e.node("kubelet.log"), about: regexp.MustCompile(
-		`(?i)forbidden|unauthorized|reflector|failed to (watch|list|patch|update)|the server|is invalid|no kind|decode|cannot `)}
+		`(?i)forbidden|unauthorized|reflector|failed to (watch|list|patch|update)|the server|is invalid|no kind|decode|cannot (get|list|watch|create|update|patch|delete) `)}
 	return e.judgeLogs(append(slices.Clone(e.programs), kubelet))
 }
 

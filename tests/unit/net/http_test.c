@@ -501,7 +501,7 @@ static void test_preempted(void **state)
     assert_true(site_wait(&s.late, 1));
     client_say(&c, "GET /hello HTTP/1.1\r\n" HOST "\r\n");
     assert_true(client_expect(&c, "hello"));
-    assert_null(strstr(strbuf_cstr(&c.got), "ann"));
+    assert_true(str_find(strbuf_str(&c.got), str_from("ann")) == SIZE_MAX);
     client_say(&c, "GET /early?60 HTTP/1.1\r\n" HOST "\r\n");
     assert_true(client_expect(&c, "504"));
     client_close(&c);
