@@ -23,6 +23,7 @@ struct macros {
 struct cel_env {
     struct arena arena;
     struct cel_env_opts opts;
+    const struct cel_env *base; /* whose functions, macros and types it has too; NULL */
     struct cel_var *vars;
     struct strmap functions; /* struct function */
     struct strmap idents;    /* struct cel_ident */
@@ -194,7 +195,8 @@ static void each_row(struct cel_env *env, row_fn *fn)
 
 static struct function *get_function(const struct cel_env *env, struct str name)
 {
-    struct strmap_entry *e = strmap_find(&env->functions, name);
+    const struct cel_env *has = env->base ? env->base : env;
+    struct strmap_entry *e = strmap_find(&has->functions, name);
     return e ? e->value.ptr : NULL;
 }
 
@@ -335,6 +337,20 @@ struct cel_env *cel_env_new(const struct cel_env_opts *opts)
     return env;
 }
 
+struct cel_env *cel_env_extend(const struct cel_env *base, const struct cel_var *vars,
+                               uint32_t nvars)
+{
+    struct cel_env *env = mem_zalloc(sizeof *env);
+    arena_init(&env->arena);
+    env->base = base->base ? base->base : base;
+    env->opts = base->opts;
+    env->opts.vars = vars;
+    env->opts.nvars = nvars;
+    env->ndecls = base->ndecls;
+    add_vars(env);
+    return env;
+}
+
 void cel_env_free(struct cel_env *env)
 {
     if (!env)
@@ -350,12 +366,17 @@ void cel_env_free(struct cel_env *env)
 const struct cel_ident *cel_env_ident(const struct cel_env *env, struct str name)
 {
     struct strmap_entry *e = strmap_find(&env->idents, name);
+    if (!e && env->base) {
+        const struct cel_ident *id = cel_env_ident(env->base, name);
+        return id && !id->var ? id : NULL;
+    }
     return e ? e->value.ptr : NULL;
 }
 
 bool cel_env_qualifies(const struct cel_env *env, struct str first)
 {
-    return strmap_find(&env->firsts, first) != NULL;
+    return strmap_find(&env->firsts, first) != NULL ||
+           (env->base && cel_env_qualifies(env->base, first));
 }
 
 const struct cel_var *cel_env_var(const struct cel_env *env, struct str name)
@@ -393,7 +414,8 @@ cel_cost_fn *cel_env_cost(const struct cel_env *env, struct str function)
 const struct cel_macro *cel_env_macro(const struct cel_env *env, struct str name,
                                       bool member, unsigned nargs)
 {
-    struct strmap_entry *e = strmap_find(&env->macros, name);
+    const struct cel_env *has = env->base ? env->base : env;
+    struct strmap_entry *e = strmap_find(&has->macros, name);
     const struct macros *m = e ? e->value.ptr : NULL;
     const struct cel_macro *any = NULL;
     for (uint32_t i = 0; m && i < m->n; i++) {

@@ -103,6 +103,11 @@ struct cel_env;
 /* The libraries, the rows of functions and the types must outlive the environment; the
  * rest is copied. Contradictions in the tables abort. */
 struct cel_env *cel_env_new(const struct cel_env_opts *opts);
+/* The base, which must outlive it, with other variables in place of its own: cheap, since
+ * functions, macros and types are the base's. The objects that the variables' types lead
+ * to are no names. */
+struct cel_env *cel_env_extend(const struct cel_env *base, const struct cel_var *vars,
+                               uint32_t nvars);
 void cel_env_free(struct cel_env *env);
 
 /* What the checker, planner and estimator look up. NULL: not there. */
