@@ -139,6 +139,7 @@ struct server {
     struct sent *sent;        /* what watches were told last (watch.c) */
     struct auth *auth;        /* who asks, and may they (auth.h) */
     struct relay *relays;     /* what is being passed on */
+    struct openapi *openapi;  /* documents of what is served (openapi.h) */
     struct kubelet_access {
         struct str cert_pem, key_pem, ca_pem; /* ca_pem empty: not verified */
         struct str address_types;             /* "Hostname,InternalIP" */

@@ -15,6 +15,7 @@
 #include "server/bootstrap.h"
 #include "server/compact.h"
 #include "server/current.h"
+#include "server/openapi.h"
 #include "server/relay.h"
 #include "server/runtime_config.h"
 #include "server/storage.h"
@@ -464,6 +465,7 @@ static bool start(struct server *s, const struct server_opts *o, struct err *e)
 {
     struct str address = reachable(&s->arena, host_of(&s->arena, o->listen));
     kinds_init(s);
+    openapi_init(s);
     return read_opts(s, o, e) && open_dir(s, o, address, e) &&
            kubelet_configure(s, &o->kubelet, e) && open_store(s, o, e) &&
            ready_auth(s, o, e) && listen_on(s, o, e) && listen_locally(s, o, e) &&
@@ -526,6 +528,7 @@ void server_free(struct server *s)
     if (s->cache)
         cache_free(s->cache);
     audit_free(s->audit);
+    openapi_free(s);
     dir_close(&s->dir);
     strmap_release(&s->by_name);
     strmap_release(&s->by_key);
