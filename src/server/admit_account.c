@@ -104,10 +104,18 @@ static struct str has_token_volume(const struct doc *spec)
     return STR_NONE;
 }
 
+/* The same however often the pod is made (awaiting.h). */
+static struct str volume_name(struct request *r)
+{
+    if (!r->token_volume.n)
+        r->token_volume = write_generate_name(STR(TOKEN_VOLUME), r->a);
+    return r->token_volume;
+}
+
 static void mount_token(struct admission *a, struct doc *spec)
 {
     struct str have = has_token_volume(spec);
-    struct str name = have.p ? have : write_generate_name(STR(TOKEN_VOLUME), a->r->a);
+    struct str name = have.p ? have : volume_name(a->r);
     bool any = mount(a, spec, "initContainers", name);
     any |= mount(a, spec, "containers", name);
     if (any && !have.p)

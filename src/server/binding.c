@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binding a pod to a node: what a scheduler writes instead of the pod. */
 #include "server/admission.h"
+#include "server/awaiting.h"
 #include "server/write.h"
 
 struct binding {
@@ -170,6 +171,19 @@ static bool admit(struct binding *b, struct request *pod)
     return admission_mutate(&a) && admission_validate(&a);
 }
 
+static void begin(void *ctx)
+{
+    struct binding *b = ctx;
+    struct request *pod = b->w.r;
+    if (!admit(b, pod) || !check_target(pod, &b->body)) {
+        if (!awaiting_begin(pod, begin, b))
+            request_answer_failure(pod);
+        return;
+    }
+    pod->res = kinds_find(pod->s, STR(""), STR("v1"), STR("pods"));
+    again(&b->w);
+}
+
 /* POST pods/NAME/binding, or bindings. */
 void binding_create(struct request *r)
 {
@@ -183,12 +197,9 @@ void binding_create(struct request *r)
         ok = fail_bad(r, "name in URL does not match name in Binding object");
     *pod = *r;
     pod->route.name = name;
-    ok = ok && admit(b, pod);
-    if (!ok || !check_target(pod, &b->body)) {
-        request_answer_failure(pod);
-        return;
-    }
-    pod->res = kinds_find(r->s, STR(""), STR("v1"), STR("pods"));
     b->w = (struct write){.r = pod, .again = again, .then = bound};
-    again(&b->w);
+    if (ok)
+        begin(b);
+    else
+        request_answer_failure(pod);
 }

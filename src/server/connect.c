@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "server/admission.h"
+#include "server/awaiting.h"
 #include "server/relay.h"
 #include "server/user.h"
 
@@ -107,28 +108,43 @@ static bool may_create(struct request *r)
            fail_forbidden(r, r->user, &want, why);
 }
 
-static void serve_stream(struct request *r, enum stream_kind kind)
+static void serve_stream(struct request *r, enum stream_kind kind, void (*again)(void *r))
 {
     struct relay_target to = {0};
     if (admit(r) && may_create(r) && stream_target(r, kind, &to))
         relay_start(r, &to, RELAY_STREAM);
-    else
+    else if (!awaiting_begin(r, again, r))
         request_answer_failure(r);
+}
+
+static void exec(void *r)
+{
+    serve_stream(r, STREAM_EXEC, exec);
+}
+
+static void attach(void *r)
+{
+    serve_stream(r, STREAM_ATTACH, attach);
+}
+
+static void portforward(void *r)
+{
+    serve_stream(r, STREAM_PORTS, portforward);
 }
 
 void exec_connect(struct request *r)
 {
-    serve_stream(r, STREAM_EXEC);
+    exec(r);
 }
 
 void attach_connect(struct request *r)
 {
-    serve_stream(r, STREAM_ATTACH);
+    attach(r);
 }
 
 void portforward_connect(struct request *r)
 {
-    serve_stream(r, STREAM_PORTS);
+    portforward(r);
 }
 
 /* ---- proxies ---- */
@@ -251,26 +267,42 @@ static bool pod_target(struct request *r, struct relay_target *to)
 }
 
 static void serve_proxy(struct request *r,
-                        bool (*find)(struct request *r, struct relay_target *to))
+                        bool (*find)(struct request *r, struct relay_target *to),
+                        void (*again)(void *r))
 {
     struct relay_target to = {0};
     if (admit(r) && find(r, &to))
         proxy(r, &to);
-    else
+    else if (!awaiting_begin(r, again, r))
         request_answer_failure(r);
+}
+
+static void node_proxy(void *r)
+{
+    serve_proxy(r, node_target, node_proxy);
+}
+
+static void service_proxy(void *r)
+{
+    serve_proxy(r, target_of_service, service_proxy);
+}
+
+static void pod_proxy(void *r)
+{
+    serve_proxy(r, pod_target, pod_proxy);
 }
 
 void node_proxy_connect(struct request *r)
 {
-    serve_proxy(r, node_target);
+    node_proxy(r);
 }
 
 void service_proxy_connect(struct request *r)
 {
-    serve_proxy(r, target_of_service);
+    service_proxy(r);
 }
 
 void pod_proxy_connect(struct request *r)
 {
-    serve_proxy(r, pod_target);
+    pod_proxy(r);
 }

@@ -364,6 +364,7 @@ static void sweep_next(struct sweep *s)
     /* Each is deleted as a request for it alone would. */
     struct request *one = ARENA_NEW(r->a, struct request);
     *one = *r;
+    one->awaiting = NULL;
     one->route.name = arena_str(r->a, o->name);
     one->route.namespace = o->namespace.n ? arena_str(r->a, o->namespace) : STR_NONE;
     struct deletion *d = ARENA_NEW(r->a, struct deletion);

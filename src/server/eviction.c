@@ -11,6 +11,7 @@
  */
 #include "api/apply.h"
 #include "server/admission.h"
+#include "server/awaiting.h"
 #include "server/selector.h"
 #include "server/write.h"
 
@@ -516,17 +517,28 @@ static bool admit(struct eviction *e)
     return admission_mutate(&a) && admission_validate(&a);
 }
 
-void eviction_create(struct request *r)
+static void begin(void *ctx)
 {
-    struct eviction *e = ARENA_NEW(r->a, struct eviction);
-    struct request *pod = ARENA_NEW(r->a, struct request);
-    *e = (struct eviction){.r = r, .pod = pod};
-    if (!read_body(e) || !admit(e)) {
-        answer_failure(e);
+    struct eviction *e = ctx;
+    struct request *r = e->r, *pod = e->pod;
+    if (!admit(e)) {
+        if (!awaiting_begin(r, begin, e))
+            answer_failure(e);
         return;
     }
     *pod = *r;
+    pod->awaiting = NULL;
     pod->res = kinds_find(r->s, STR(""), STR("v1"), STR("pods"));
     pod->route.subresource = STR_NONE;
     evict(e);
+}
+
+void eviction_create(struct request *r)
+{
+    struct eviction *e = ARENA_NEW(r->a, struct eviction);
+    *e = (struct eviction){.r = r, .pod = ARENA_NEW(r->a, struct request)};
+    if (read_body(e))
+        begin(e);
+    else
+        answer_failure(e);
 }

@@ -170,12 +170,25 @@ static struct str name_given(const struct request *r, const struct doc *d)
     return name.n ? name : meta_text(d, "generateName");
 }
 
+/* Admission knows a new object as the client does; from here on it is one. */
+static bool identify(struct write *w, struct doc *d)
+{
+    struct request *r = w->r;
+    if (!identity_name(w, d))
+        return false;
+    if (!w->uid.n)
+        w->uid = write_new_uid(r->a);
+    write_set_meta(r, d, "uid", w->uid);
+    write_set_meta(r, d, "creationTimestamp", r->now);
+    return true;
+}
+
 bool write_finish_create(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
     ready_meta(r, d);
     struct str given = name_given(r, d);
-    if (!identity_namespace(r, d) || !identity_name(w, d))
+    if (!identity_namespace(r, d))
         return false;
     if (meta_text(d, "resourceVersion").n && !r->dry_run)
         return fail(r, 500, NULL,
@@ -184,14 +197,14 @@ bool write_finish_create(struct write *w, struct doc *d)
     write_drop_meta(d, "deletionGracePeriodSeconds");
     write_drop_meta(d, "selfLink");
     write_drop_meta(d, "generation");
-    write_set_meta(r, d, "uid", write_new_uid(r->a));
-    write_set_meta(r, d, "creationTimestamp", r->now);
+    write_drop_meta(d, "uid");
+    write_drop_meta(d, "creationTimestamp");
     if (!w->owned)
         track(r, NULL, d);
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, NULL, &r->s->gates);
     struct admission admission = {r, ADMIT_CREATE, given, d, NULL};
-    if (!admission_mutate(&admission) || !escalation_check(r, d, NULL))
+    if (!admission_mutate(&admission) || !identify(w, d) || !escalation_check(r, d, NULL))
         return false;
     struct doc user = user_doc(r->user, r->a);
     struct api_prepare prepare = {.a = r->a, .now = r->now, .user = &user};

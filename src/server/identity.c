@@ -52,8 +52,10 @@ bool identity_name(struct write *w, struct doc *d)
     struct request *r = w->r;
     struct str base = meta_text(d, "generateName");
     w->name = r->route.name.p ? r->route.name : meta_text(d, "name");
-    if (w->name.n == 0 && base.n)
-        w->name = write_generate_name(base, r->a);
+    if (w->made.n == 0 && base.n)
+        w->made = write_generate_name(base, r->a);
+    if (w->name.n == 0)
+        w->name = w->made;
     if (w->name.n) {
         write_set_meta(r, d, "name", w->name);
         return true;

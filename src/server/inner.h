@@ -148,6 +148,7 @@ struct server {
     struct audit *audit; /* NULL: nothing is logged (audit.h) */
     struct inflight inflight;
     struct write *waiting;         /* writes that wait for something to come (write.h) */
+    struct awaiting *awaiting;     /* requests whose admission waits (awaiting.h) */
     bool ending;                   /* no more of them */
     struct service_range services; /* --service-cluster-ip-range */
 
@@ -174,6 +175,7 @@ struct failure {
     struct doc causes; /* a list */
     unsigned retry_seconds;
     bool passing; /* it may be otherwise in a moment: the write is worth another try */
+    bool waits;   /* none yet: admission waits for somebody's answer (awaiting.h) */
 };
 
 struct user;
@@ -196,7 +198,9 @@ struct request {
     struct audit_event *audit; /* NULL: it is not logged (audit.h) */
     bool lasts;                /* it ends when somebody wants it: a watch, a stream */
     unsigned place;            /* inflight.h */
+    struct str token_volume;   /* of the pod that is made; its name (admit_account.c) */
     struct net_timer *timer;   /* when it has taken too long */
+    struct awaiting *awaiting; /* what admission has asked others; NULL: nothing */
     bool *over;                /* set once the answer is given, while it is looked at */
 };
 

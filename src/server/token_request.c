@@ -6,6 +6,7 @@
 #include "api/timestamp.h"
 #include "server/admission.h"
 #include "server/auth.h"
+#include "server/awaiting.h"
 #include "server/reviews.h"
 #include "server/write.h"
 
@@ -339,13 +340,20 @@ static bool serve(struct token_request *t)
     return issue(t);
 }
 
-void token_request_create(struct request *r)
+static void create(void *ctx)
 {
+    struct request *r = ctx;
     struct token_request t = {.r = r, .name = r->route.name};
     if (!serve(&t)) {
-        request_answer_failure(r);
+        if (!awaiting_begin(r, create, r))
+            request_answer_failure(r);
         return;
     }
     api_canonical(r->res->kind->type, &t.d, r->a);
     request_answer(r, 201, &t.d);
+}
+
+void token_request_create(struct request *r)
+{
+    create(r);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creating and updating, and the way of every write into the store. */
+#include "server/awaiting.h"
 #include "server/scale.h"
 
 #include "api/apply.h"
@@ -58,8 +59,19 @@ static void finish(struct write *w, uint64_t revision)
     }
 }
 
+static void retry(void *ctx)
+{
+    struct write *w = ctx;
+    cache_object_unref(w->old);
+    w->old = NULL;
+    w->drop = false;
+    w->again(w);
+}
+
 void write_fail(struct write *w)
 {
+    if (awaiting_begin(w->r, retry, w))
+        return;
     cache_object_unref(w->old);
     w->old = NULL;
     if (w->then)
@@ -68,12 +80,10 @@ void write_fail(struct write *w)
         request_answer_failure(w->r);
 }
 
-static void retry(struct write *w)
+static void retry_name(struct write *w)
 {
-    cache_object_unref(w->old);
-    w->old = NULL;
-    w->drop = false;
-    w->again(w);
+    w->made = STR_NONE;
+    retry(w);
 }
 
 static void fail_exists(struct write *w)
@@ -116,7 +126,7 @@ static void stored(void *ctx, enum store_answer answer, uint64_t revision,
     else if (raced && w->tries < MAX_TRIES)
         retry(w);
     else if (answer == STORE_EXISTS && !named && w->tries < MAX_NAMES)
-        retry(w);
+        retry_name(w);
     else
         fail_stored(w, answer, e);
 }
@@ -225,6 +235,7 @@ void write_end_all(struct server *s)
         stop_waiting(w);
         write_fail(w);
     }
+    awaiting_end_all(s);
 }
 
 static void create(struct write *w)

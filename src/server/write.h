@@ -28,6 +28,7 @@ struct write {
     struct doc object; /* in the hub version, as it will be (or was, of a drop) */
     void (*again)(struct write *w);
     unsigned tries;
+    struct str uid, made;    /* of a new object, and its generated name: made once */
     unsigned waits;          /* for what failure.passing says may change */
     struct net_timer *timer; /* while it waits */
     struct write *next_waiting, **link_waiting;
