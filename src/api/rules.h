@@ -10,6 +10,9 @@
 
 #include "api/validate.h"
 
+/* Where objects live, if no table says it. */
+enum api_scope { API_SCOPE_OF_TYPE, API_SCOPE_NAMESPACED, API_SCOPE_CLUSTER };
+
 struct api_walk {
     const struct api_validate_opts *opts;
     struct arena *a;
@@ -21,9 +24,10 @@ struct api_walk {
      */
     const struct doc
         *devices_spec; /* spec.devices of the claim at hand (names, constraints) */
-    const struct doc *pod_spec;    /* PodSpec at hand */
-    struct str pod_path;           /* its path */
-    const struct doc *container;   /* of that pod */
+    const struct doc *pod_spec;  /* PodSpec at hand */
+    struct str pod_path;         /* its path */
+    const struct doc *container; /* of that pod */
+    enum api_scope scope;
     const char *role;              /* what rule `role` said of the list at hand, or "" */
     const struct doc *request;     /* DeviceRequest at hand */
     const struct doc *alternative; /* DeviceSubRequest at hand, NULL inside exactly */

@@ -97,6 +97,8 @@ static void check_form(struct api_at *at, const char *form)
 
 static bool kind_is_namespaced(struct api_at *at)
 {
+    if (at->w->scope != API_SCOPE_OF_TYPE)
+        return at->w->scope == API_SCOPE_NAMESPACED;
     for (uint32_t i = 0; i < api_nkinds; i++)
         if (api_kinds[i].type == at->type && !strchr(api_kinds[i].resource, '/'))
             return api_kinds[i].namespaced;

@@ -413,6 +413,26 @@ static void walk_metadata(struct api_walk *w, const struct doc *object,
     cut(w, 0);
 }
 
+void api_validate_metadata(const struct doc *meta, const struct doc *old, bool namespaced,
+                           const char *form, struct str path,
+                           const struct api_validate_opts *opts, struct arena *a,
+                           struct api_errors *errors)
+{
+    size_t first = errors->list.n;
+    struct api_walk w = {.opts = opts,
+                         .a = a,
+                         .errors = errors,
+                         .path = STRBUF_INIT,
+                         .object = meta,
+                         .scope = namespaced ? API_SCOPE_NAMESPACED : API_SCOPE_CLUSTER,
+                         .role = ""};
+    struct api_at at = {.w = &w, .parent = meta, .value = meta, .old = old};
+    strbuf_addstr(&w.path, path);
+    rule_meta(&at, form);
+    drop_repeats(errors, first, a);
+    strbuf_release(&w.path);
+}
+
 void api_validate(const struct api_kind *kind, const struct doc *object,
                   const struct api_validate_opts *opts, struct arena *a,
                   struct api_errors *errors)

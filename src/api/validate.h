@@ -70,5 +70,11 @@ void api_validate(const struct api_kind *kind, const struct doc *object,
                   const struct api_validate_opts *opts, struct arena *a,
                   struct api_errors *errors);
 bool api_kind_has_rules(const struct api_kind *kind);
+/* Metadata of an object that no table describes, which stands at path. form says what its
+ * name has to be: "subdomain", or "segment" of a path. NULL is empty. */
+void api_validate_metadata(const struct doc *meta, const struct doc *old, bool namespaced,
+                           const char *form, struct str path,
+                           const struct api_validate_opts *opts, struct arena *a,
+                           struct api_errors *errors);
 
 #endif
