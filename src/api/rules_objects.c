@@ -5,6 +5,7 @@
 #include "api/timestamp.h"
 #include "base/base64.h"
 #include "base/map.h"
+#include "doc/json_syntax.h"
 
 enum { CONTENT_MAX = 1 << 20 };
 
@@ -80,11 +81,48 @@ API_RULE(secret_size)
     return true;
 }
 
-static void require_key(struct api_at *at, const char *key)
+/* Whether it is there. */
+static bool require_key(struct api_at *at, const char *key)
 {
-    if (!doc_get(api_member(at->value, "data"), key))
+    bool there = doc_get(api_member(at->value, "data"), key) != NULL;
+    if (!there)
         api_report_at(at, arena_printf(at->w->a, ".data[%s]", key).p, NULL,
                       API_ERROR_REQUIRED, "%s", "");
+    return there;
+}
+
+/* What Go says of a JSON text that is to be a map; STR_NONE: nothing. */
+static struct str not_a_map(struct api_walk *w, struct str text)
+{
+    static const struct {
+        const char *first, *name;
+    } TYPES[] = {
+        {"[", "array"}, {"\"", "string"}, {"tf", "bool"}, {"-0123456789", "number"}};
+    struct str why;
+    if (!json_syntax_check(text, w->a, &why))
+        return why;
+    char c = str_trim(text).p[0];
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
+        if (strchr(TYPES[i].first, c))
+            return arena_printf(w->a,
+                                "json: cannot unmarshal %s into Go value of type "
+                                "map[string]interface {}",
+                                TYPES[i].name);
+    return STR_NONE;
+}
+
+/* The accounts of registries. */
+static void check_registries(struct api_at *at, const char *key)
+{
+    struct api_walk *w = at->w;
+    if (!require_key(at, key))
+        return;
+    struct doc hidden = doc_make_string(w->a, STR("<secret contents redacted>"));
+    struct str why =
+        not_a_map(w, decoded(w, doc_get(api_member(at->value, "data"), key)));
+    if (why.p)
+        api_report_at(at, arena_printf(w->a, ".data[%s]", key).p, &hidden,
+                      API_ERROR_INVALID, "%.*s", STR_ARG(why));
 }
 
 /* What a secret of a well-known type has to hold. */
@@ -93,8 +131,6 @@ API_RULE(secret_type)
     static const struct {
         const char *type, *keys[2];
     } TYPES[] = {
-        {"kubernetes.io/dockercfg", {".dockercfg"}},
-        {"kubernetes.io/dockerconfigjson", {".dockerconfigjson"}},
         {"kubernetes.io/tls", {"tls.crt", "tls.key"}},
     };
     static const char account[] = "kubernetes.io/service-account.name";
@@ -103,6 +139,10 @@ API_RULE(secret_type)
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
         for (int k = 0; k < 2 && TYPES[i].keys[k] && str_is(type, TYPES[i].type); k++)
             require_key(at, TYPES[i].keys[k]);
+    if (str_is(type, "kubernetes.io/dockercfg"))
+        check_registries(at, ".dockercfg");
+    if (str_is(type, "kubernetes.io/dockerconfigjson"))
+        check_registries(at, ".dockerconfigjson");
     if (str_is(type, "kubernetes.io/basic-auth") && !doc_get(data, "username") &&
         !doc_get(data, "password")) {
         require_key(at, "username");

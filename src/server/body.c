@@ -5,6 +5,7 @@
 #include "api/defaults.h"
 #include "api/hints.h"
 #include "api/proto.h"
+#include "doc/json_syntax.h"
 #include "server/write.h"
 
 /* ---- bytes to a document ---- */
@@ -29,6 +30,7 @@ static bool fail_unrecognized(struct request *r, const char *why)
 static bool read_json(struct request *r, struct doc_source *src, struct doc *out)
 {
     struct err e = ERR_INIT;
+    struct str why;
     if (doc_read_json(src, r->a, out, &e) && out->type <= DOC_MAP) {
         if (out->type == DOC_NULL)
             *out = doc_make_map();
@@ -37,8 +39,10 @@ static bool read_json(struct request *r, struct doc_source *src, struct doc *out
         err_set(&e, ERR_INVALID, "json: cannot unmarshal %s into Go value",
                 doc_type_name(out));
     }
-    struct str why = arena_printf(r->a, "couldn't get version/kind; json parse error: %s",
-                                  err_text(&e));
+    if (json_syntax_check(src->text, r->a, &why))
+        why = str_from(err_text(&e)); /* JSON, but no object of ours */
+    why = arena_printf(r->a, "couldn't get version/kind; json parse error: %.*s",
+                       STR_ARG(why));
     err_release(&e);
     return fail_unrecognized(r, why.p);
 }
