@@ -146,15 +146,12 @@ static void check_quantity(struct walk *w, const struct doc *d)
 
 static void check_bytes(struct walk *w, const struct doc *d)
 {
-    struct str bytes, text = doc_str(d);
-    size_t n = 0;
-    for (size_t i = 0; i < text.n; i++)
-        n += text.p[i] != '\r' && text.p[i] != '\n';
-    if (n % 4 == 0 && base64_decode(text, w->a, &bytes))
+    size_t fault = base64_fault(doc_str(d));
+    if (fault == SIZE_MAX)
         return;
     struct api_issue *i = issue(w, API_WRONG_TYPE, d->pos);
     i->value = d;
-    i->text = arena_printf(w->a, "this is no base64 text");
+    i->text = arena_printf(w->a, "illegal base64 data at input byte %zu", fault);
     w->decodable = false;
 }
 

@@ -27,7 +27,7 @@ bool base64_decode(struct str s, struct arena *a, struct str *out)
     size_t n = 0;
     uint32_t v = 0;
     unsigned bits = 0;
-    while (s.n && s.p[s.n - 1] == '=')
+    while (s.n && memchr("=\r\n", s.p[s.n - 1], 3))
         s.n--;
     for (size_t i = 0; i < s.n; i++) {
         /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): letters, not text */
@@ -42,4 +42,45 @@ bool base64_decode(struct str s, struct arena *a, struct str *out)
     }
     *out = (struct str){bytes, n};
     return true;
+}
+
+static bool is_break(char c)
+{
+    return c == '\r' || c == '\n';
+}
+
+static size_t skip_breaks(struct str s, size_t i)
+{
+    while (i < s.n && is_break(s.p[i]))
+        i++;
+    return i;
+}
+
+/* From the first "=", behind the digits of a group: how far it is right. */
+static size_t padding_fault(struct str s, size_t i, unsigned digits)
+{
+    if (digits < 2)
+        return i;
+    i = skip_breaks(s, i + 1);
+    if (digits == 2) {
+        if (i == s.n || s.p[i] != '=')
+            return i;
+        i = skip_breaks(s, i + 1);
+    }
+    return i < s.n ? i : SIZE_MAX;
+}
+
+size_t base64_fault(struct str s)
+{
+    unsigned digits = 0; /* of the group of four */
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '=')
+            return padding_fault(s, i, digits);
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): letters, not text */
+        if (memchr(LETTERS, s.p[i], 64))
+            digits = (digits + 1) % 4;
+        else if (!is_break(s.p[i]))
+            return i;
+    }
+    return digits ? s.n - digits : SIZE_MAX;
 }

@@ -5,6 +5,7 @@
 
 #include "api/apply.h"
 #include "api/canonical.h"
+#include "api/decode.h"
 #include "api/strategic.h"
 #include "base/quote.h"
 #include "server/scale.h"
@@ -159,6 +160,24 @@ static void print_patched(struct request *r, const struct doc *d, struct strbuf 
 
 static const struct str HANDLED = STR(" cannot be handled as a ");
 
+/* What is wrong with a patched object as one of the kind that it says it is, which is not
+ * that of the request; STR_NONE: nothing, or it is none. */
+static struct str wrong_as_itself(struct request *r, const struct doc *d)
+{
+    struct str version = doc_get_text(d, "apiVersion"), kind = doc_get_text(d, "kind");
+    const struct api_kind *k = api_kind_find(version, kind);
+    struct api_issues issues = {0};
+    struct str why = STR_NONE;
+    if (!k || str_is(kind, r->res->main->name))
+        return why;
+    if (!api_check_object(k, d, NULL, r->a, &issues))
+        for (size_t i = 0; i < issues.list.n && !why.p; i++)
+            if (issues.list.v[i].kind == API_WRONG_TYPE)
+                why = issues.list.v[i].text;
+    api_issues_release(&issues);
+    return why;
+}
+
 /* The patch can be read, and what it makes cannot: the patch is what is wrong. */
 static bool fail_patched(struct request *r, const struct doc *d)
 {
@@ -172,6 +191,9 @@ static bool fail_patched(struct request *r, const struct doc *d)
     if (at != SIZE_MAX) /* what was to be made is no news to the patch's author */
         why = str_sub(why, str_find(str_sub(why, at, SIZE_MAX), STR(": ")) + at + 2,
                       SIZE_MAX);
+    struct str itself = wrong_as_itself(r, d);
+    if (itself.p)
+        why = itself;
     struct str text =
         arena_printf(r->a, "Invalid value: %s: %.*s", strbuf_cstr(&shown), STR_ARG(why));
     strbuf_release(&json);
@@ -191,6 +213,15 @@ static struct doc seen_by(struct request *r, const struct doc *live)
     return is_scale(r->res) ? live_scale(r, &d) : d;
 }
 
+/* It is an object of the request's kind, whatever a strategic patch says. */
+static void keep_kind(struct request *r, const struct doc *live, struct doc *d)
+{
+    static const char *const MEMBERS[] = {"kind", "apiVersion"};
+    for (int i = 0; i < 2; i++)
+        if (doc_get(live, MEMBERS[i]))
+            doc_set(r->a, d, MEMBERS[i], *doc_get(live, MEMBERS[i]));
+}
+
 /* What an applied object owns is in it already; other patches are tracked later. */
 static bool make(struct patching *p)
 {
@@ -205,6 +236,8 @@ static bool make(struct patching *p)
     if (!patch(p, there ? &live : NULL, &d))
         return false;
     d = doc_dup(r->a, &d);
+    if (p->kind == PATCH_IS_STRATEGIC)
+        keep_kind(r, &live, &d);
     w->code = there ? 200 : 201;
     w->owned = p->kind == PATCH_IS_APPLY;
     bool scale = is_scale(r->res);

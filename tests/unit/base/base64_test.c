@@ -38,11 +38,42 @@ static void test_odd_texts(void **state)
     arena_fini(&a);
 }
 
+static void test_faults(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t fault;
+    } ROWS[] = {
+        {"", SIZE_MAX},
+        {"bm8=", SIZE_MAX},
+        {"bm8=\n", SIZE_MAX},
+        {"bm\n8=", SIZE_MAX},
+        {"bg=\n=", SIZE_MAX},
+        {"one", 0},
+        {"bm8", 0},
+        {"bm8=x", 4},
+        {"b m8=", 1},
+        {"=", 0},
+        {"bm8==", 4},
+        {"a", 0},
+        {"ab", 0},
+        {"abc!", 3},
+        {"bm9vb", 4},
+        {"a=", 1},
+        {"ab=", 3},
+        {"ab=c", 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(ROWS); i++)
+        ROW(ROWS[i].text, base64_fault(str_from(ROWS[i].text)) == ROWS[i].fault);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_odd_texts),
+        cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
