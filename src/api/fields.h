@@ -63,4 +63,8 @@ typedef void fields_each_fn(void *ctx, struct str path);
 void fields_each(const struct fields *s, struct arena *a, fields_each_fn *each,
                  void *ctx);
 
+/* How Go orders elements where it writes a set: members, items by keys, values, places;
+ * numbers in them as numbers. "." comes first. (fields_order.c) */
+int fields_compare(struct str x, struct str y);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/fields.h"
 #include "api/proto.h"
 
 struct ranked {
@@ -22,7 +23,9 @@ static uint64_t rank_of(const struct api_field *f, struct str key)
     return (uint64_t)f->outer[0] << 32 | inner;
 }
 
-static int compare(const void *x, const void *y)
+typedef int compare_fn(const void *x, const void *y);
+
+static int by_rank(const void *x, const void *y)
 {
     const struct ranked *p = x, *q = y;
     if (p->rank != q->rank)
@@ -30,8 +33,15 @@ static int compare(const void *x, const void *y)
     return str_cmp(doc_key(&p->m), doc_key(&q->m));
 }
 
+static int by_element(const void *x, const void *y)
+{
+    const struct ranked *p = x, *q = y;
+    return fields_compare(doc_key(&p->m), doc_key(&q->m));
+}
+
 /* t NULL: keys of a map. */
-static void sort_members(const struct api_type *t, struct doc *d, struct arena *a)
+static void sort_members(const struct api_type *t, struct doc *d, struct arena *a,
+                         compare_fn *compare)
 {
     struct ranked *all = ARENA_ARRAY(a, struct ranked, d->n);
     bool sorted = true;
@@ -53,7 +63,7 @@ static void order_fields(struct doc *d, struct arena *a)
 {
     if (d->type != DOC_MAP)
         return;
-    sort_members(NULL, d, a);
+    sort_members(NULL, d, a, by_element);
     for (uint32_t i = 0; i < d->n; i++)
         order_fields(&d->members[i].value, a);
 }
@@ -72,7 +82,7 @@ static void order_value(const struct api_field *f, struct doc *d, struct arena *
     if (f->container == API_ONE) {
         order_one(f, d, a);
     } else if (map && d->type == DOC_MAP) {
-        sort_members(NULL, d, a);
+        sort_members(NULL, d, a, by_rank);
         for (uint32_t i = 0; i < d->n; i++)
             order_one(f, &d->members[i].value, a);
     } else if (d->type == DOC_LIST) {
@@ -85,7 +95,7 @@ void api_order(const struct api_type *t, struct doc *d, struct arena *a)
 {
     if (d->type != DOC_MAP || t->form != API_STRUCT)
         return;
-    sort_members(t, d, a);
+    sort_members(t, d, a, by_rank);
     for (uint32_t i = 0; i < d->n; i++) {
         const struct api_field *f = api_field_find(t, doc_key(&d->members[i]));
         if (f)

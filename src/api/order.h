@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Members in the order in which Go prints them: kind and apiVersion first, fields by
- * their protobuf numbers (nearly the order of Go's structs), keys of maps by their bytes.
+ * their protobuf numbers (nearly the order of Go's structs), keys of maps by their bytes,
+ * sets of fields by their elements.
  * What the tables do not know comes last, as it is.
  */
 #ifndef DRAY_API_ORDER_H

@@ -19,6 +19,17 @@ static const struct {
      "\"fieldsV1\":{\"f:b\":{\"f:x\":{},\".\":{}},\"f:a\":{}},\"manager\":\"m\"}]}}",
      "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"managedFields\":[{"
      "\"manager\":\"m\",\"fieldsV1\":{\"f:a\":{},\"f:b\":{\".\":{},\"f:x\":{}}}}]}}"},
+    {"sets of fields with numbers, values and places",
+     "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"managedFields\":[{"
+     "\"fieldsV1\":{\"v:10\":{},\"i:2\":{},\"v:\\\"a\\\"\":{},\"v:9\":{},\"v:true\":{},"
+     "\"k:{\\\"p\\\":10,\\\"q\\\":\\\"a\\\"}\":{},\"k:{\\\"p\\\":9,\\\"q\\\":\\\"b\\\"}"
+     "\":{},"
+     "\"f:z\":{},\".\":{},\"v:\\\"a b\\\"\":{}}}]}}",
+     "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"managedFields\":[{"
+     "\"fieldsV1\":{\".\":{},\"f:z\":{},\"k:{\\\"p\\\":9,\\\"q\\\":\\\"b\\\"}\":{},"
+     "\"k:{\\\"p\\\":10,\\\"q\\\":\\\"a\\\"}\":{},\"v:9\":{},\"v:10\":{},\"v:\\\"a\\\"\":"
+     "{},"
+     "\"v:\\\"a b\\\"\":{},\"v:true\":{},\"i:2\":{}}}]}}"},
     {"embedded structs stand where they are embedded",
      "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"containers\":[],\"volumes\":[{"
      "\"secret\":{},\"name\":\"v\"}]}}",
