@@ -74,6 +74,8 @@ static void flatten_request(void *ctx, struct doc *request)
         if (d)
             doc_set(a, request, EXACT_FIELDS[i], *d);
     }
+    if (!exactly) /* Go prints it where it is not used, too */
+        doc_set(a, request, "deviceClassName", doc_make_string(a, STR("")));
 }
 
 /* ---- devices: under "basic" in v1beta1 ---- */
@@ -207,8 +209,10 @@ static void convert_autoscaler(const struct api_kind *from, const struct api_kin
 void api_convert(const struct api_kind *from, const struct api_kind *to,
                  struct doc *object, struct arena *a)
 {
-    if (is_core_event(from) != is_core_event(to))
+    if (is_core_event(from) != is_core_event(to)) {
         rename_event(object, is_core_event(to), a);
+        api_canonical_fields(to->type, object, a); /* which print different zeros */
+    }
     convert_autoscaler(from, to, object, a);
     if (is_odd_one(from) != is_odd_one(to))
         run_steps(from, object, a, is_odd_one(from));

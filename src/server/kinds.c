@@ -141,22 +141,41 @@ bool kinds_delete_returns(const struct api_kind *k)
     return IS_LISTED(DELETE_RETURNS, k);
 }
 
+/* As the kinds' own life cycle says. "*": all of that version. */
+static const struct deprecation {
+    const char *group, *version, *kind;
+    unsigned since, until; /* minor versions of Kubernetes 1 */
+    bool replaced;         /* by v1, which upstream says only of some */
+} DEPRECATED[] = {
+    {"admissionregistration.k8s.io", "v1alpha1", "*", 35, 38, false},
+    {"admissionregistration.k8s.io", "v1beta1", "*", 37, 40, true},
+    {"certificates.k8s.io", "v1beta1", "*", 37, 40, true},
+    {"coordination.k8s.io", "v1alpha2", "LeaseCandidate", 35, 38, false},
+    {"coordination.k8s.io", "v1beta1", "LeaseCandidate", 36, 39, false},
+    {"resource.k8s.io", "v1alpha3", "DeviceTaintRule", 36, 39, false},
+    {"resource.k8s.io", "v1beta1", "*", 35, 38, false},
+    {"resource.k8s.io", "v1beta2", "DeviceClass", 36, 39, false},
+    {"resource.k8s.io", "v1beta2", "ResourceClaim", 36, 39, false},
+    {"resource.k8s.io", "v1beta2", "ResourceClaimTemplate", 36, 39, false},
+    {"resource.k8s.io", "v1beta2", "ResourceSlice", 36, 39, false},
+    {"storagemigration.k8s.io", "v1beta1", "*", 37, 40, true},
+};
+
 struct str kinds_deprecation(const struct resource *res, struct arena *a)
 {
-    static const struct {
-        const char *group, *version, *since, *until;
-    } OLD[] = {
-        {"resource.k8s.io", "v1beta1", "v1.35+", "v1.38+"},
-        {"resource.k8s.io", "v1beta2", "v1.36+", "v1.39+"},
-        {"resource.k8s.io", "v1alpha3", "v1.36+", "v1.39+"},
-    };
     const struct api_kind *k = res->main;
-    for (size_t i = 0; i < sizeof OLD / sizeof *OLD; i++)
-        if (k != res->hub && strcmp(OLD[i].group, k->group) == 0 &&
-            strcmp(OLD[i].version, k->version) == 0)
-            return arena_printf(a, "%s/%s %s is deprecated in %s, unavailable in %s",
-                                k->group, k->version, k->name, OLD[i].since,
-                                OLD[i].until);
+    for (size_t i = 0; i < sizeof DEPRECATED / sizeof *DEPRECATED; i++) {
+        const struct deprecation *d = &DEPRECATED[i];
+        if (strcmp(d->group, k->group) != 0 || strcmp(d->version, k->version) != 0 ||
+            (strcmp(d->kind, "*") != 0 && strcmp(d->kind, k->name) != 0))
+            continue;
+        struct str use = STR("");
+        if (d->replaced)
+            use = arena_printf(a, "; use %s/v1 %s", k->group, k->name);
+        return arena_printf(
+            a, "%s/%s %s is deprecated in v1.%u+, unavailable in v1.%u+%.*s", k->group,
+            k->version, k->name, d->since, d->until, STR_ARG(use));
+    }
     return STR_NONE;
 }
 

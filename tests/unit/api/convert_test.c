@@ -97,11 +97,14 @@ static void test_events(void **state)
 {
     static const char OTHER[] =
         "{'metadata':{'name':'e'},'regarding':{'kind':'Pod'},'note':'n','reason':'r',"
-        "'reportingController':'c','deprecatedCount':2,'deprecatedSource':{'host':'h'},"
-        "'apiVersion':'events.k8s.io/v1'}";
+        "'deprecatedCount':2,'deprecatedSource':{'host':'h'},'apiVersion':"
+        "'events.k8s.io/v1','eventTime':null,'deprecatedFirstTimestamp':null,"
+        "'deprecatedLastTimestamp':null}";
     static const char CORE[] =
         "{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod'},'message':'n','reason':"
-        "'r','reportingComponent':'c','count':2,'source':{'host':'h'},'apiVersion':'v1'}";
+        "'r','count':2,'source':{'host':'h'},'apiVersion':'v1','eventTime':null,"
+        "'firstTimestamp':null,'lastTimestamp':null,'reportingComponent':'',"
+        "'reportingInstance':''}";
     struct doc d = parse(OTHER), core = parse(CORE), other = parse(OTHER);
     (void)state;
     convert(&d, "events.k8s.io/v1", "v1", "Event");
