@@ -500,6 +500,10 @@ static void print_json(struct made_list *m)
     strbuf_clear(&m->out);
     doc_write_json(&m->head, DOC_JSON_COMPACT, &m->out);
     m->out.n--; /* its last brace */
+    if (l->objects.n == 0 && l->r->accept.as == AS_METADATA_LIST) {
+        strbuf_adds(&m->out, ",\"items\":null}\n"); /* as upstream has it */
+        return;
+    }
     strbuf_adds(&m->out, ",\"items\":[");
     for (size_t i = 0; i < l->objects.n; i++) {
         struct doc d = make_item(m, l->objects.v[i]);

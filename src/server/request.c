@@ -125,7 +125,7 @@ static struct doc metadata_list(struct request *r, const struct doc *list)
     for (uint32_t i = 0; all && i < all->n; i++)
         doc_append(r->a, &items, metadata_only(r, &all->items[i]));
     doc_set(r->a, &m, "kind", doc_make_string(r->a, STR("PartialObjectMetadataList")));
-    doc_set(r->a, &m, "items", items);
+    doc_set(r->a, &m, "items", items.n ? items : doc_make_null()); /* as upstream */
     return m;
 }
 
