@@ -82,6 +82,13 @@ class Tables:
                     self.names.append(key)
                 self.types[key].append(row)
         self.index = {key: i for i, key in enumerate(self.names)}
+        self.told = {}  # ((label_version, name), field, what) -> text
+        for row in read(folder / 'schemas.tsv'):
+            key = (row['table'], row['type'])
+            if key not in self.index or row['field'] not in (
+                    r['field'] for r in self.types[key] + [{'field': ''}]):
+                raise SystemExit(f'schemas.tsv: no {key} {row["field"]}')
+            self.told[key, row['field'], row['what']] = row['value']
         self.rules = {}  # type index -> rows
         for path in sorted((folder.parent / 'rules').glob('*.rules')):
             for name, rows in read_rules(path).items():
@@ -125,12 +132,16 @@ class Tables:
             ('replace' in strategies, 'API_PATCH_REPLACE'),
             ('pointer' in row['go'], 'API_POINTER'),
             ('omit' in row['go'], 'API_OMIT'),
-            ('omitzero' in row['go'], 'API_OMIT_ZERO')] if on]
+            ('omitzero' in row['go'], 'API_OMIT_ZERO'),
+            (row['listType'] != '', 'API_LIST_TOLD')] if on]
         list_type = {'map': 'MAP', 'set': 'SET'}.get(row['listType'], 'ATOMIC')
-        return ('    {%s, %s, %s, %s, %s, %s, %s, %s, API_%s, API_%s, API_LIST_%s, %s, %d},' % (
-            text(row['field']), kind, text(row['default']), text(row['listMapKeys']),
-            text(row['patchMergeKey']), text(row['proto']), number, outer, form, container,
-            list_type, ' | '.join(flags) or '0', len(row['field'])))
+        values = self.told.get(((stem, row['type']), row['field'], 'enum'))
+        values = 'NULL' if values is None else f'"{values}"'
+        return ('    {%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, API_%s, API_%s, API_LIST_%s, %d},'
+                % (text(row['field']), kind, text(row['default']), text(row['listMapKeys']),
+                   text(row['patchMergeKey']), text(row['proto']), values, number,
+                   ' | '.join(flags) or '0', outer, form, container, list_type,
+                   len(row['field'])))
 
     def write(self, out):
         out('/* Made from types/ by gen-types.py. */')
@@ -230,9 +241,11 @@ class Tables:
         n = sum(1 for r in rows if r['field'])
         form = 'STRUCT' if n else FORMS[rows[0]['json'], '']
         numbered = sum(1 for r in rows if r['field'] and r['number'])
-        out('    {%s, "%s", "%s", %s, %s, %d, %d, API_%s},' % (
+        out('    {%s, "%s", "%s", %s, %s, %s, %d, %d, API_%s, %s},' % (
             text(name), group_of(label, self.kinds), version,
-            f'fields_{i}' if n else 'NULL', f'order_{i}' if n else 'NULL', n, numbered, form))
+            f'fields_{i}' if n else 'NULL', f'order_{i}' if n else 'NULL',
+            text(self.told.get(((stem, name), '', 'union'))), n, numbered, form,
+            'true' if ((stem, name), '', 'mapType') in self.told else 'false'))
 
     def body(self, row):
         """The type of a (sub)resource's body, NULL when it is none of the tables'."""

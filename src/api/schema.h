@@ -45,6 +45,7 @@ enum api_field_flags {
     API_POINTER = 1 << 5,       /* unset and zero are told apart */
     API_OMIT = 1 << 6,          /* left out of JSON when empty (structs never are) */
     API_OMIT_ZERO = 1 << 7,     /* left out of JSON when zero, a struct too */
+    API_LIST_TOLD = 1 << 8,     /* the published schema names the type of the list */
 };
 
 struct api_type;
@@ -56,13 +57,14 @@ struct api_field {
     const char *list_keys;       /* "a,b" of a keyed list, NULL otherwise */
     const char *patch_key;       /* strategic merge key, NULL: none */
     const char *proto;           /* "repeated Condition", "map string,bytes" */
+    const char *values;          /* "A,B": what its schema allows; NULL: anything */
     uint16_t number;             /* protobuf; 0: none (apiVersion, kind, ...) */
+    uint16_t flags;              /* enum api_field_flags */
     uint8_t outer[2];            /* numbers of the messages that embed it, outermost
                                   * first; 0: none */
     uint8_t form;                /* enum api_form: of the value or of the items */
     uint8_t container;           /* enum api_container */
     uint8_t list_type;           /* enum api_list_type */
-    uint8_t flags;
     uint8_t name_len;
 };
 
@@ -72,8 +74,11 @@ struct api_type {
     const char *version;
     const struct api_field *fields; /* sorted by name */
     const uint16_t *by_number;      /* indexes of those with a number, in its order */
+    const char *unions; /* "type:a,b": one of a, b, which "type" (it may be empty) names;
+                         * NULL: none */
     uint16_t nfields, nnumbered;
     uint8_t form; /* of a type without fields: API_OBJECT or API_ANY; else API_STRUCT */
+    bool atomic; /* server-side apply owns it as one, wherever it is not told otherwise */
 };
 
 struct api_kind { /* a resource or a subresource */

@@ -15,26 +15,6 @@ struct shape {
     const struct api_field *field; /* LIST, MAP, SCALAR */
 };
 
-/* Types that are owned as one wherever they are: the tables say so for members, not for
- * items of keyed lists. */
-static const char *const ATOMIC_ITEMS[] = {
-    "LocalObjectReference",
-    "ObjectReference",
-    "OwnerReference",
-    "EvictionResponder",
-    "Requester",
-    "TargetResponder",
-    "Variable",
-};
-
-static bool atomic_item(const struct api_type *t)
-{
-    for (size_t i = 0; i < sizeof ATOMIC_ITEMS / sizeof *ATOMIC_ITEMS; i++)
-        if (strcmp(t->name, ATOMIC_ITEMS[i]) == 0)
-            return true;
-    return false;
-}
-
 static struct shape shape_of_type(const struct api_type *t)
 {
     bool plain = t->form == API_STRUCT;
@@ -74,7 +54,7 @@ static struct shape shape_of_field(const struct api_field *f)
 static struct shape shape_of_item(const struct shape *list)
 {
     struct shape s = shape_of_value(list->field);
-    if (s.kind == STRUCT && atomic_item(s.type))
+    if (s.kind == STRUCT && s.type->atomic) /* the tables say so for members alone */
         s.atomic = true;
     return s;
 }
