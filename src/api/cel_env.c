@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/cel_env.h"
 
+#include "api/cel_authz.h"
+
 /* ---- Environments ---- */
 
 /* The base of the release: what devices have, but for cel.bind, back quotes, and what
@@ -11,6 +13,7 @@ static const struct cel_env_lib LIBS[] = {
     {&cel_lib_strings, 0, 0},   {&cel_lib_sets, 29, 0},     {&cel_lib_ip, 30, 0},
     {&cel_lib_cidr, 30, 0},     {&cel_lib_format, 31, 0},   {&cel_lib_two_var, 32, 0},
     {&cel_lib_semver, 33, 0},   {&cel_lib_lists, 34, 0},    {&cel_lib_includes, 37, 0},
+    {&api_cel_lib_authz, 27, 0},
 };
 
 enum { VERSION_FRESH = 36, VERSION_STORED = 0 };

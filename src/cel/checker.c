@@ -270,6 +270,8 @@ static const struct cel_type *field_type(struct checker *c, uint32_t pos,
     for (uint32_t i = 0; i < o->nfields; i++)
         if (str_is(field, o->fields[i].name))
             return o->fields[i].type;
+    if (o->open)
+        return &cel_type_dyn;
     cel_report(&c->report, pos, "undefined field '%.*s'", STR_ARG(field));
     return NULL;
 }
@@ -595,8 +597,26 @@ static void check_entry(struct checker *c, const struct cel_object_type *object,
     strbuf_release(&g);
 }
 
+/* An object of a type that the host adds. */
+static void check_record(struct checker *c, struct cel_ast *n,
+                         const struct cel_record_type *r)
+{
+    struct cel_object_type *o = ARENA_NEW(c->a, struct cel_object_type);
+    *o = r->type;
+    o->name = arena_str(c->a, n->map.type_name).p;
+    ref_of(c, n)->name = n->map.type_name;
+    set_type(c, n, cel_type_object(c->a, o));
+    for (uint32_t i = 0; i < n->map.n; i++)
+        check_entry(c, o, &n->map.entries[i]);
+}
+
 static void check_struct(struct checker *c, struct cel_ast *n)
 {
+    const struct cel_record_type *record = cel_env_record(c->env, n->map.type_name);
+    if (record) {
+        check_record(c, n, record);
+        return;
+    }
     const struct cel_ident *id = resolve(c, n->map.type_name, try_type);
     if (!id) {
         undeclared(c, n, n->map.type_name);

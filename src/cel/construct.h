@@ -4,12 +4,8 @@
 #define DRAY_CEL_CONSTRUCT_H
 
 #include "cel/messages.h"
+#include "cel/record.h"
 #include "cel/value.h"
-
-struct cel_field_value {
-    struct str name;
-    struct cel_value value; /* CEL_UNSET: left out (?field: optional.none()) */
-};
 
 /* Name of a message as the environment has it; NULL: none of these. */
 const struct cel_message *cel_message_find(struct str name);

@@ -379,6 +379,19 @@ bool cel_env_qualifies(const struct cel_env *env, struct str first)
            (env->base && cel_env_qualifies(env->base, first));
 }
 
+const struct cel_record_type *cel_env_record(const struct cel_env *env, struct str name)
+{
+    for (uint32_t i = 0; i < env->opts.nrecords; i++) {
+        const struct cel_record_type *r = &env->opts.records[i];
+        struct str root = str_from(r->type.name);
+        bool below = r->below && str_starts(name, root) && name.n > root.n &&
+                     name.p[root.n] == '.';
+        if (below || str_eq(name, root))
+            return r;
+    }
+    return NULL;
+}
+
 const struct cel_var *cel_env_var(const struct cel_env *env, struct str name)
 {
     const struct cel_ident *id = cel_env_ident(env, name);

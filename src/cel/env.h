@@ -31,8 +31,9 @@ struct cel_step {
  * slot() is asked at plan time for a path of constant steps below the variable: it
  * answers with a number that load() understands, and in *used how many of the steps it
  * covers, or -1 for a path it has no short way for (then value() and ordinary steps are
- * used). A load that fails must fail at the last covered step, with the error value the
- * plain steps would give. Of the covered steps only the last may be optional; then load()
+ * used). A load that fails must fail with the error value that the plain steps would
+ * give; its len says how many of the covered steps come after the one that fails. Of the
+ * covered steps only the last may be optional; then load()
  * gives an optional, none where the plain step would fail.
  */
 struct cel_var_ops {
@@ -76,6 +77,12 @@ struct cel_const {
     struct cel_value value; /* a scalar */
 };
 
+/* A type that a host adds: name{field: value} is an object of it (record.h). */
+struct cel_record_type {
+    struct cel_object_type type;
+    bool below; /* and so is every name below it: "Object.spec" */
+};
+
 struct cel_env_lib {
     const struct cel_lib *lib;
     uint8_t since, until; /* of the library as a whole, besides its rows */
@@ -90,6 +97,8 @@ struct cel_env_opts {
     uint32_t nvars;
     const struct cel_const *consts;
     uint32_t nconsts;
+    const struct cel_record_type *records;
+    uint32_t nrecords;
     const struct cel_overload *functions; /* extra declarations (conformance tests) */
     uint32_t nfunctions;
     const char *container; /* name resolution prefix, or NULL */
@@ -115,6 +124,9 @@ const struct cel_var *cel_env_var(const struct cel_env *env, struct str name);
 /* All of them, in the order of cel_eval's activations. */
 const struct cel_var *cel_env_vars(const struct cel_env *env, uint32_t *n);
 const struct cel_type *cel_env_type(const struct cel_env *env, struct str name);
+
+/* NULL: a name of none. */
+const struct cel_record_type *cel_env_record(const struct cel_env *env, struct str name);
 
 /* What a name stands for: a variable, a type, or a constant. */
 struct cel_ident {

@@ -6,6 +6,7 @@
 #include "cel/eval.h"
 
 #include "cel/construct.h"
+#include "cel/record.h"
 
 void cel_run_init(struct cel_run *run)
 {
@@ -304,6 +305,8 @@ static struct cel_value build_struct(const struct cel_node *n, struct cel_frame 
     }
     if (n->many.message != NULL)
         return cel_message_make(f->run, n->many.message, fields, n->many.n);
+    if (n->many.record != NULL)
+        return cel_record_make(f->run, n->many.record, fields, n->many.n);
     return cel_errorf(f->run, "unknown type '%.*s'", STR_ARG(n->many.type_name));
 }
 

@@ -177,7 +177,8 @@ struct cel_value cel_code_slot(const struct cel_node *n, struct cel_frame *f)
 {
     const struct cel_path *p = &n->path;
     struct cel_value v = p->ops->load(f->activations[p->var], p->slot, f->run);
-    return charge_units(f, p->covered + (uint64_t)p->charged, v);
+    uint64_t cost = p->covered + (uint64_t)p->charged;
+    return charge_units(f, v.kind == CEL_ERROR ? cost - v.len : cost, v);
 }
 
 static struct cel_value load_slot(const struct cel_path *p, struct cel_frame *f)
@@ -186,6 +187,8 @@ static struct cel_value load_slot(const struct cel_path *p, struct cel_frame *f)
     uint64_t cost = p->covered;
     if (p->covered_optional && (v.kind != CEL_OPTIONAL || v.optional == NULL))
         cost--;
+    if (v.kind == CEL_ERROR)
+        cost = p->covered - v.len;
     if (p->covered_test && v.kind == CEL_OPTIONAL)
         v = cel_bool(v.optional != NULL);
     return charge_units(f, cost, v);

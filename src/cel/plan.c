@@ -425,10 +425,23 @@ struct type_lookup {
 static bool is_type(void *ctx, struct str name)
 {
     struct type_lookup *l = ctx;
-    if (cel_message_find(name) == NULL && cel_env_type(l->pl->env, name) == NULL)
+    if (cel_message_find(name) == NULL && cel_env_type(l->pl->env, name) == NULL &&
+        cel_env_record(l->pl->env, name) == NULL)
         return false;
     l->found = name;
     return true;
+}
+
+/* NULL: the name is none of a host's types. */
+static const struct cel_type *record_type(struct planner *pl, struct str name)
+{
+    const struct cel_record_type *r = cel_env_record(pl->env, name);
+    if (r == NULL)
+        return NULL;
+    struct cel_object_type *o = ARENA_NEW(&pl->run.arena, struct cel_object_type);
+    *o = r->type;
+    o->name = arena_str(&pl->run.arena, name).p;
+    return cel_type_object(&pl->run.arena, o);
 }
 
 static struct cel_node *plan_struct(struct planner *pl, const struct cel_ast *ast)
@@ -445,6 +458,7 @@ static struct cel_node *plan_struct(struct planner *pl, const struct cel_ast *as
     node->many.items = ARENA_ARRAY(a, const struct cel_node *, n);
     node->many.fields = fields;
     node->many.message = cel_message_find(l.found);
+    node->many.record = record_type(pl, l.found);
     node->many.type_name = arena_str(a, l.found);
     for (uint32_t i = 0; i < n; i++) {
         const struct cel_ast_entry *e = &ast->map.entries[i];

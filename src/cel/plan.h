@@ -129,7 +129,8 @@ struct cel_node {
             uint32_t n;
             const struct str *fields; /* of a struct */
             const struct cel_message *message;
-            struct str type_name; /* if it is no message */
+            const struct cel_type *record; /* of an object that the host knows */
+            struct str type_name;          /* if it is none of these */
         } many;
         struct {
             struct cel_value value;

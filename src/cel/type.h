@@ -63,6 +63,7 @@ struct cel_object_type {
     const char *name;
     const struct cel_field *fields;
     uint32_t nfields;
+    bool open; /* any other name is a field too, of type dyn */
 };
 
 extern const struct cel_type cel_type_error, cel_type_dyn, cel_type_any, cel_type_null,
