@@ -45,9 +45,10 @@ void expressions_free(struct alloc_inventory *inv)
 static struct strmap_entry *text_entry(struct alloc_inventory *inv, struct strmap *m,
                                        struct str text, bool *made)
 {
-    struct strmap_entry *e = strmap_find(m, text);
-    *made = e == NULL;
-    return e ? e : strmap_put(m, arena_str(&inv->profile_mem, text), NULL);
+    struct strmap_entry *e = strmap_put(m, text, made);
+    if (*made)
+        e->key = arena_str(&inv->profile_mem, text);
+    return e;
 }
 
 uint32_t selector_id(struct alloc_inventory *inv, struct str text)

@@ -109,10 +109,10 @@ void *arena_grow(struct arena *a, size_t size)
     return p;
 }
 
-void *arena_zalloc(struct arena *a, size_t size)
+void *arena_more(struct arena *a, const void *p, size_t used, size_t size)
 {
-    void *p = arena_alloc(a, size);
-    return memset(p, 0, size);
+    void *more = arena_alloc(a, size);
+    return used ? memcpy(more, p, used) : more;
 }
 
 void *arena_array_zalloc(struct arena *a, size_t n, size_t size)

@@ -69,7 +69,14 @@ static inline void *arena_alloc(struct arena *a, size_t size)
     return p;
 }
 
-void *arena_zalloc(struct arena *a, size_t size);
+/* Zeroed; inline, since the size is mostly known and small. */
+static inline void *arena_zalloc(struct arena *a, size_t size)
+{
+    return memset(arena_alloc(a, size), 0, size);
+}
+
+/* A larger copy of the used bytes at p. */
+void *arena_more(struct arena *a, const void *p, size_t used, size_t size);
 void *arena_array_zalloc(struct arena *a, size_t n, size_t size); /* n * size checked */
 struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated */
 char *arena_strdup(struct arena *a, const char *cstr);

@@ -16,7 +16,6 @@ void strmap_init(struct strmap *m)
 void strmap_release(struct strmap *m)
 {
     free(m->entries);
-    free(m->slots);
     strmap_init(m);
 }
 
@@ -47,6 +46,17 @@ struct strmap_entry *strmap_find(const struct strmap *m, struct str key)
     return *slot ? &m->entries[*slot - 1] : NULL;
 }
 
+static void enlarge(struct strmap *m)
+{
+    if (m->cap > UINT32_MAX / 4)
+        mem_exhausted();
+    m->cap = m->cap ? m->cap * 2 : 8;
+    m->entries =
+        mem_resize(m->entries, m->cap, sizeof *m->entries + 2 * sizeof *m->slots);
+    m->slots = (uint32_t *)(m->entries + m->cap);
+    m->mask = m->cap * 2 - 1;
+}
+
 /* Drops the holes and makes room for at least one more. */
 static void rebuild(struct strmap *m)
 {
@@ -55,15 +65,8 @@ static void rebuild(struct strmap *m)
         if (m->entries[i].key.p)
             m->entries[live++] = m->entries[i];
     m->n = live;
-    if (m->n * 2 >= m->cap) {
-        if (m->cap > UINT32_MAX / 4)
-            mem_exhausted();
-        m->cap = m->cap ? m->cap * 2 : 8;
-        m->entries = mem_resize(m->entries, m->cap, sizeof *m->entries);
-        free(m->slots);
-        m->slots = mem_array((size_t)m->cap * 2, sizeof *m->slots);
-        m->mask = m->cap * 2 - 1;
-    }
+    if (m->n * 2 >= m->cap)
+        enlarge(m);
     memset(m->slots, 0, (m->mask + 1) * sizeof *m->slots);
     for (uint32_t i = 0; i < m->n; i++) {
         uint32_t at = (uint32_t)m->entries[i].hash & m->mask;

@@ -24,7 +24,7 @@ struct strmap_entry {
 };
 
 struct strmap {
-    struct strmap_entry *entries; /* in insertion order */
+    struct strmap_entry *entries; /* in insertion order; the slots are behind them */
     uint32_t n, cap;              /* used entries, holes included; room */
     uint32_t live;
     uint32_t *slots; /* entry index + 1, 0 empty */

@@ -80,6 +80,18 @@ bool utf8_valid(struct str s)
     return true;
 }
 
+bool utf8_is_ascii(struct str s)
+{
+    uint64_t word, all = 0;
+    for (size_t i = 0; s.n >= 8 && i < s.n; i += 8) {
+        memcpy(&word, s.p + (s.n - i >= 8 ? i : s.n - 8), sizeof word);
+        all |= word;
+    }
+    for (size_t i = 0; s.n < 8 && i < s.n; i++)
+        all |= (unsigned char)s.p[i];
+    return (all & UINT64_C(0x8080808080808080)) == 0;
+}
+
 /* Bytes of ASCII at s[i], in whole words; most texts are nothing else. */
 static size_t ascii_words(struct str s, size_t i)
 {

@@ -14,6 +14,7 @@ unsigned utf8_decode(struct str s, size_t i, uint32_t *cp);
 /* Writes cp, returns its length (1-4), 0 if cp is no Unicode scalar value. */
 unsigned utf8_encode(uint32_t cp, char out[4]);
 bool utf8_valid(struct str s);
+bool utf8_is_ascii(struct str s);
 /* Code points; each invalid byte counts as one, as in Go. */
 size_t utf8_count(struct str s);
 

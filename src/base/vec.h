@@ -6,6 +6,8 @@
  *     vec_push(&xs, 3);
  *     for (size_t i = 0; i < xs.n; i++) use(xs.v[i]);
  *     vec_release(&xs);
+ *
+ * vec_push_in takes the memory from an arena instead, to be used with vec_clear alone.
  */
 #ifndef DRAY_BASE_VEC_H
 #define DRAY_BASE_VEC_H
@@ -13,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 
 #define VEC(type)                                                                        \
@@ -36,6 +39,16 @@
 #define vec_push(vec, ...)                                                               \
     do {                                                                                 \
         vec_reserve((vec), (vec)->n + 1);                                                \
+        (vec)->v[(vec)->n++] = (__VA_ARGS__);                                            \
+    } while (0)
+
+#define vec_push_in(arena, vec, ...)                                                     \
+    do {                                                                                 \
+        if ((vec)->n == (vec)->cap) {                                                    \
+            (vec)->cap = (vec)->cap ? (vec)->cap * 2 : 8;                                \
+            (vec)->v = arena_more((arena), (vec)->v, (vec)->n * sizeof *(vec)->v,        \
+                                  (vec)->cap * sizeof *(vec)->v);                        \
+        }                                                                                \
         (vec)->v[(vec)->n++] = (__VA_ARGS__);                                            \
     } while (0)
 

@@ -84,11 +84,13 @@ struct cel_macro_call {
     const struct cel_ast *call; /* as written */
 };
 
-struct cel_decl; /* env.h */
+struct cel_decl;  /* env.h */
+struct cel_ident; /* env.h */
 
 struct cel_ref {
-    struct str name; /* resolved variable or type name; empty for calls */
-    bool is_const;   /* name stands for a constant (enum) or type value */
+    struct str name;               /* resolved variable or type name; empty for calls */
+    bool is_const;                 /* name stands for a constant (enum) or type value */
+    const struct cel_ident *ident; /* of the environment; NULL: a local variable */
     struct cel_value constant;
     const struct cel_decl *const *overloads; /* candidates left, in declaration order */
     uint32_t noverloads;

@@ -106,7 +106,9 @@ enum { CEL_CELL_COST_MAX = (1 << 30) - 1 };
 struct cel_cell { /* zero: nothing is known */
     uint32_t known : 1, value : 1, cost : 30;
 };
+struct cel_node;
 struct cel_part {
+    const struct cel_node *body;
     uint32_t var;
     int slot;
     bool single; /* else it looks at more than this slot, and has no cells */
@@ -114,19 +116,44 @@ struct cel_part {
     uint32_t n, at, mask;
     struct cel_cell *cells;
 };
-struct cel_node;
 struct cel_parts {
     const struct cel_program *program;
     const struct cel_node *root;
     struct cel_part **v;
-    const struct cel_node *const *flat; /* of what is one part, or && of parts; */
-    uint32_t n, nflat;                  /* else none */
-    const struct cel_part *asked;       /* the part that is evaluated; NULL: none */
-    const uint32_t *codes;              /* of the input at hand */
+    uint32_t n, nflat;            /* nflat: n if it is one part, or && of parts; else 0 */
+    const struct cel_part *asked; /* the part that is evaluated; NULL: none */
+    const uint32_t *codes;        /* of the input at hand */
     bool missed; /* set by an evaluation when a part had too few cells; left so */
 };
 /* In the arena; the program must stay. */
 void cel_parts_make(struct cel_parts *out, const struct cel_program *p, struct arena *a);
+/* The cell for an input with these codes, or NULL. */
+static inline struct cel_cell *cel_part_cell(const struct cel_part *p,
+                                             const uint32_t *codes)
+{
+    uint32_t code = codes[p->at] & p->mask;
+    return __builtin_expect(code < p->n, 1) ? &p->cells[code] : NULL;
+}
+/* The outcome and the cost if cells know them, without an evaluation. False: ask
+ * cel_parts_eval. */
+static inline bool cel_parts_known(const struct cel_parts *p, const uint32_t *codes,
+                                   struct cel_run *run, bool *value)
+{
+    uint64_t cost = 0;
+    bool so_far = p->nflat > 0;
+    for (uint32_t i = 0; so_far && i < p->nflat; i++) {
+        const struct cel_cell *cell = cel_part_cell(p->v[i], codes);
+        if (!cell || !cell->known)
+            return false;
+        cost += cell->cost;
+        so_far = cell->value;
+    }
+    if (p->nflat == 0 || (run->cost_limit && cost > run->cost_limit))
+        return false;
+    run->cost = cost;
+    *value = so_far;
+    return true;
+}
 /* As cel_eval. */
 struct cel_value cel_parts_eval(struct cel_parts *p, const void *const *activations,
                                 struct cel_run *run);

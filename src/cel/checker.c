@@ -176,6 +176,7 @@ static void set_ident(struct checker *c, struct cel_ast *n, const struct cel_ide
     set_type(c, n, id->type);
     struct cel_ref *ref = ref_of(c, n);
     ref->name = name;
+    ref->ident = id;
     ref->is_const = id->constant || id->names;
     if (id->constant)
         ref->constant = id->constant->value;
@@ -347,7 +348,7 @@ static void check_optional_select(struct checker *c, struct cel_ast *n)
     set_type(c, n, unify_substitute(&c->u, t, false));
     vec_clear(&c->fits);
     if (ndecls)
-        vec_push(&c->fits, decl);
+        vec_push_in(c->a, &c->fits, decl);
     keep_fits(c, n);
 }
 
@@ -387,10 +388,12 @@ static bool plausible_call(const struct call *call, const struct cel_decl *d)
 static const struct cel_type *try_overload(struct checker *c, const struct call *call,
                                            const struct cel_decl *d)
 {
-    uint32_t base = d->nparams ? unify_vars(&c->u, d->nparams) : 0;
-    size_t mark = unify_mark(&c->u);
     if (!plausible_call(call, d))
         return NULL;
+    if (d->alike)
+        return unify_fits(&c->u, call->args[1], call->args[0]) ? d->result : NULL;
+    uint32_t base = d->nparams ? unify_vars(&c->u, d->nparams) : 0;
+    size_t mark = unify_mark(&c->u);
     for (uint32_t i = 0; i < d->nargs; i++) {
         if (!unify_assignable(&c->u, call->args[i],
                               unify_instantiate(&c->u, d->args[i], base))) {
@@ -417,7 +420,7 @@ static const struct cel_type *check_logic(struct checker *c, const struct call *
         ok = false;
     }
     if (ok)
-        vec_push(&c->fits, call->decls);
+        vec_push_in(c->a, &c->fits, call->decls);
     return ok ? &cel_type_bool : NULL;
 }
 
@@ -432,7 +435,7 @@ static const struct cel_type *check_overloads(struct checker *c, const struct ca
         const struct cel_type *t = try_overload(c, call, d);
         if (!t)
             continue;
-        vec_push(&c->fits, d);
+        vec_push_in(c->a, &c->fits, d);
         if (!result)
             result = t;
         else if (!unify_is_dyn(result) && !unify_exact(&c->u, t, result))
@@ -464,9 +467,8 @@ static bool find_function(struct checker *c, struct cel_ast *n, struct str name,
     call->decls = resolve(c, name, try_function);
     if (!call->decls)
         return false;
-    name = str_from(call->decls->row->function);
-    n->call.function = name;
-    call->decls = cel_env_function(c->env, name, &call->ndecls);
+    call->ndecls = call->decls->noverloads;
+    n->call.function = call->decls->function;
     return true;
 }
 
@@ -639,7 +641,7 @@ static void check_struct(struct checker *c, struct cel_ast *n)
 
 static void push_local(struct checker *c, struct str name, const struct cel_type *t)
 {
-    vec_push(&c->locals, (struct local){name, t});
+    vec_push_in(c->a, &c->locals, (struct local){name, t});
 }
 
 /* The types of the variables over a range; two of them get key and value. */
@@ -773,9 +775,6 @@ bool cel_check(const struct cel_env *env, struct cel_expr *x, struct arena *a,
         x->type = x->types[x->root->id];
         cel_validate(env, x, &c.report);
     }
-    unify_fini(&c.u);
-    vec_release(&c.locals);
-    vec_release(&c.fits);
     strbuf_release(&c.name);
     cel_issues_sort(issues);
     return issues->total == 0;

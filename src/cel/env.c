@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cel/estimate.h"
 #include "cel/messages.h"
+#include "cel/planner.h"
 
 struct function {
     struct cel_decl *decls;
@@ -29,6 +30,7 @@ struct cel_env {
     struct strmap idents;    /* struct cel_ident */
     struct strmap macros;    /* struct macros */
     struct strmap firsts;    /* "a" of every qualified name "a.b" */
+    uint32_t initials;       /* of these: a bit for each */
     uint32_t ndecls;
 };
 
@@ -52,12 +54,19 @@ static bool lib_taken(const struct cel_env *env, const struct cel_env_lib *lib)
 
 /* ---- Names ---- */
 
+static uint32_t initial(struct str name)
+{
+    return name.n ? UINT32_C(1) << (name.p[0] & 31) : 0;
+}
+
 static void add_first(struct cel_env *env, struct str name)
 {
     size_t dot = str_find_byte(name, '.', 0);
     bool made;
-    if (dot != SIZE_MAX)
-        strmap_put(&env->firsts, str_sub(name, 0, dot), &made);
+    if (dot == SIZE_MAX)
+        return;
+    strmap_put(&env->firsts, str_sub(name, 0, dot), &made);
+    env->initials |= initial(str_sub(name, 0, dot));
 }
 
 /* Names of the environment live as long as it does. */
@@ -242,6 +251,12 @@ static bool is_undeclared(const char *function)
     return false;
 }
 
+static bool is_alike(const struct cel_signature *sig)
+{
+    return sig->nargs == 2 && sig->args[0]->kind == CEL_T_PARAM &&
+           sig->args[0] == sig->args[1] && sig->result->var == 0;
+}
+
 static bool is_dynamic_only(const struct cel_env *env, const struct cel_decl *d)
 {
     if (is_cross_numeric(d))
@@ -281,11 +296,14 @@ static void add_row(struct cel_env *env, const struct cel_overload *row)
     struct cel_decl *d = &f->decls[f->n++];
     *d = (struct cel_decl){
         .row = row,
+        .function = str_from(row->function),
+        .special = cel_plan_special(row->function),
         .args = sig.args,
         .nargs = sig.nargs,
         .result = sig.result,
         .nparams = sig.nparams,
         .generic = sig.nparams != 0,
+        .alike = is_alike(&sig),
         .cost = find_cost(env, row->id, NULL),
         .estimate = cel_estimate_find(row),
         .index = env->ndecls++,
@@ -293,6 +311,7 @@ static void add_row(struct cel_env *env, const struct cel_overload *row)
     if (!d->cost)
         d->cost = f->cost;
     d->dynamic_only = is_dynamic_only(env, d);
+    f->decls[0].noverloads = f->n;
 }
 
 /* ---- Macros ---- */
@@ -375,7 +394,7 @@ const struct cel_ident *cel_env_ident(const struct cel_env *env, struct str name
 
 bool cel_env_qualifies(const struct cel_env *env, struct str first)
 {
-    return strmap_find(&env->firsts, first) != NULL ||
+    return (env->initials & initial(first) && strmap_find(&env->firsts, first)) ||
            (env->base && cel_env_qualifies(env->base, first));
 }
 

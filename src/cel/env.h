@@ -145,11 +145,15 @@ bool cel_env_qualifies(const struct cel_env *env, struct str first);
 /* An overload with its parsed signature. */
 struct cel_decl {
     const struct cel_overload *row;
+    struct str function; /* its name */
+    uint32_t noverloads; /* of the function; set in its first */
+    uint8_t special;     /* how it is planned: cel_plan_special (planner.h) */
     const struct cel_type *const *args;
     uint32_t nargs;
     const struct cel_type *result;
     uint32_t nparams;  /* type parameters that occur */
     bool generic;      /* mentions a type parameter */
+    bool alike;        /* (A, A) -> a type without A: what fits is what fits each other */
     bool dynamic_only; /* the checker passes it over: it serves values whose types are
                           known only at run time */
     cel_cost_fn *cost; /* by overload, else by function; NULL: 1 */

@@ -9,19 +9,32 @@ enum char_class {
     HEX = 4,
     SPACE = 8,
     QUOTABLE = 16, /* in a back-quoted name, besides letters and digits */
+    ENDS = 32,     /* a short string, or its plain part */
+    PREFIX = 64,   /* may stand before a quote */
 };
 
 static const uint8_t classes[256] = {
-    ['a' ... 'f'] = LETTER | HEX,
-    ['g' ... 'z'] = LETTER,
-    ['A' ... 'F'] = LETTER | HEX,
-    ['G' ... 'Z'] = LETTER,
+    ['a'] = LETTER | HEX,
+    ['b'] = LETTER | HEX | PREFIX,
+    ['c' ... 'f'] = LETTER | HEX,
+    ['g' ... 'q'] = LETTER,
+    ['r'] = LETTER | PREFIX,
+    ['s' ... 'z'] = LETTER,
+    ['A'] = LETTER | HEX,
+    ['B'] = LETTER | HEX | PREFIX,
+    ['C' ... 'F'] = LETTER | HEX,
+    ['G' ... 'Q'] = LETTER,
+    ['R'] = LETTER | PREFIX,
+    ['S' ... 'Z'] = LETTER,
     ['_'] = LETTER,
     ['0' ... '9'] = DIGIT | HEX,
     ['\t'] = SPACE,
-    ['\n'] = SPACE,
+    ['\n'] = SPACE | ENDS,
     ['\f'] = SPACE,
-    ['\r'] = SPACE,
+    ['\r'] = SPACE | ENDS,
+    ['"'] = ENDS,
+    ['\''] = ENDS,
+    ['\\'] = ENDS,
     [' '] = SPACE | QUOTABLE,
     ['.'] = QUOTABLE,
     ['-'] = QUOTABLE,
@@ -49,13 +62,13 @@ static const char *const names[CEL_TOKENS] = {
     [CEL_TOK_IDENT] = "IDENTIFIER", [CEL_TOK_QUOTED_IDENT] = "ESC_IDENTIFIER",
 };
 
-/* Tokens of one character that begin no longer one. */
-static const uint8_t single[128] = {
+/* Tokens of one character that begin nothing longer... */
+const uint8_t cel_lexer_single[256] = {
     ['['] = CEL_TOK_LBRACKET, [']'] = CEL_TOK_RBRACKET, ['{'] = CEL_TOK_LBRACE,
     ['}'] = CEL_TOK_RBRACE,   ['('] = CEL_TOK_LPAREN,   [')'] = CEL_TOK_RPAREN,
-    ['.'] = CEL_TOK_DOT,      [','] = CEL_TOK_COMMA,    ['-'] = CEL_TOK_MINUS,
-    ['?'] = CEL_TOK_QUESTION, [':'] = CEL_TOK_COLON,    ['+'] = CEL_TOK_PLUS,
-    ['*'] = CEL_TOK_STAR,     ['/'] = CEL_TOK_SLASH,    ['%'] = CEL_TOK_PERCENT,
+    [','] = CEL_TOK_COMMA,    ['-'] = CEL_TOK_MINUS,    ['?'] = CEL_TOK_QUESTION,
+    [':'] = CEL_TOK_COLON,    ['+'] = CEL_TOK_PLUS,     ['*'] = CEL_TOK_STAR,
+    ['%'] = CEL_TOK_PERCENT,
 };
 
 /* Tokens of two characters; alone: what the first one is by itself, 0 for nothing. */
@@ -164,6 +177,8 @@ static bool scan_short(const struct cel_lexer *l, uint32_t i, int quote, bool ra
                        uint32_t *end)
 {
     for (i++;; i++) {
+        while (i < l->text.n && !(classes[(unsigned char)l->text.p[i]] & ENDS))
+            i++;
         int c = at(l, i);
         if (c < 0 || c == '\n' || c == '\r') {
             *end = i;
@@ -229,7 +244,7 @@ static uint8_t keyword(struct str s)
 static uint8_t scan_word(const struct cel_lexer *l, uint32_t i, uint32_t *end)
 {
     uint8_t kind;
-    if (scan_prefixed(l, i, &kind, end))
+    if (is(l, i, PREFIX) && scan_prefixed(l, i, &kind, end))
         return kind;
     *end = span(l, i, LETTER | DIGIT);
     return keyword((struct str){l->text.p + i, *end - i});
@@ -283,8 +298,12 @@ static uint8_t scan_sign(const struct cel_lexer *l, uint32_t i, uint32_t *end)
 {
     int c = at(l, i);
     *end = i + 1;
-    if (c < 128 && single[c])
-        return single[c];
+    if (c == '.') /* ... and two that may: a number, a comment */
+        return CEL_TOK_DOT;
+    if (c == '/')
+        return CEL_TOK_SLASH;
+    if (cel_lexer_single[c])
+        return cel_lexer_single[c];
     for (unsigned k = 0; k < sizeof doubles / sizeof *doubles; k++) {
         if (doubles[k].first != c)
             continue;
@@ -327,7 +346,7 @@ static void skip_bad(struct cel_lexer *l, uint32_t bad)
                      l->text.p + from);
 }
 
-struct cel_token cel_lexer_next(struct cel_lexer *l)
+struct cel_token cel_lexer_long(struct cel_lexer *l)
 {
     for (;;) {
         skip_blank(l);

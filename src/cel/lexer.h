@@ -63,7 +63,16 @@ struct cel_lexer {
 };
 
 /* The next token. What is no token is reported and skipped. */
-struct cel_token cel_lexer_next(struct cel_lexer *l);
+struct cel_token cel_lexer_long(struct cel_lexer *l);
+/* By character: a token that is that alone where it stands; 0. */
+extern const uint8_t cel_lexer_single[256];
+static inline struct cel_token cel_lexer_next(struct cel_lexer *l)
+{
+    uint8_t c = l->at < l->text.n ? (uint8_t)l->text.p[l->at] : 0;
+    if (cel_lexer_single[c] == 0 || l->give_up)
+        return cel_lexer_long(l);
+    return (struct cel_token){cel_lexer_single[c], l->at++, 1};
+}
 
 /* "'=='", "IDENTIFIER" */
 const char *cel_token_name(enum cel_token_kind kind);

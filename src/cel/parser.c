@@ -573,8 +573,16 @@ static bool is_reserved(struct str s)
         "function",  "if",     "import", "let",      "loop",  "package",
         "namespace", "return", "var",    "void",     "while",
     };
-    if (s.n < 2 || s.n > 9)
+#define LETTER(c) (1u << ((c) - 'a'))
+    static const uint32_t initials = LETTER('a') | LETTER('b') | LETTER('c') |
+                                     LETTER('e') | LETTER('f') | LETTER('i') |
+                                     LETTER('l') | LETTER('n') | LETTER('p') |
+                                     LETTER('r') | LETTER('v') | LETTER('w');
+    if (s.n < 2 || s.n > 9 || s.p[0] < 'a' || s.p[0] > 'w')
         return false;
+    if (!(initials & LETTER(s.p[0])))
+        return false;
+#undef LETTER
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         if (s.p[0] == words[i][0] && str_is(s, words[i]))
             return true;
@@ -910,21 +918,6 @@ static struct cel_ast *parse_expr(struct cel_parser *p)
 
 /* ---- The whole ---- */
 
-static bool is_ascii(struct str s)
-{
-    size_t i = 0;
-    uint64_t word;
-    for (; i + 8 <= s.n; i += 8) {
-        memcpy(&word, s.p + i, 8);
-        if (word & UINT64_C(0x8080808080808080))
-            return false;
-    }
-    for (; i < s.n; i++)
-        if (s.p[i] & 0x80)
-            return false;
-    return true;
-}
-
 /* The text with U+FFFD for every byte that is no UTF-8, as upstream reads it. */
 static struct str repair(struct arena *a, struct str s)
 {
@@ -991,7 +984,7 @@ struct cel_expr *cel_parse(const struct cel_env *env, struct str text, struct ar
                            struct cel_issues *issues)
 {
     struct cel_parser p;
-    bool ascii = is_ascii(text);
+    bool ascii = utf8_is_ascii(text);
     *issues = (struct cel_issues){0};
     if (!ascii && !utf8_valid(text))
         text = repair(a, text);

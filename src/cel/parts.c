@@ -96,24 +96,17 @@ static void look(struct look *l, const struct cel_node *n)
 
 /* ---- A program in parts ---- */
 
-/* The cell for the input at hand, or NULL. */
-static inline struct cel_cell *cell_of(const struct cel_part *p, const uint32_t *codes)
-{
-    uint32_t code = codes[p->at] & p->mask;
-    return __builtin_expect(code < p->n, 1) ? &p->cells[code] : NULL;
-}
-
 /* Evaluates it; a result that depends on nothing else is remembered. */
-static struct cel_value find_out(const struct cel_node *n, struct cel_frame *f,
+static struct cel_value find_out(const struct cel_part *p, struct cel_frame *f,
                                  struct cel_cell *cell)
 {
     uint64_t cost = f->cost, work = f->run->work;
-    f->parts->asked = n->part.of;
-    struct cel_value v = cel_exec(n->part.body, f);
+    f->parts->asked = p;
+    struct cel_value v = cel_exec(p->body, f);
     f->parts->asked = NULL;
     cost = f->cost - cost;
     if (!cell)
-        f->parts->missed |= n->part.of->single;
+        f->parts->missed |= p->single;
     else if (v.kind == CEL_BOOL && work == f->run->work && cost <= CEL_CELL_COST_MAX)
         *cell = (struct cel_cell){.known = true, .value = v.b, .cost = (uint32_t)cost};
     return v;
@@ -121,9 +114,9 @@ static struct cel_value find_out(const struct cel_node *n, struct cel_frame *f,
 
 static struct cel_value code_part(const struct cel_node *n, struct cel_frame *f)
 {
-    struct cel_cell *cell = cell_of(n->part.of, f->parts->codes);
+    struct cel_cell *cell = cel_part_cell(n->part, f->parts->codes);
     if (!cell || !cell->known || f->cost + cell->cost > f->limit)
-        return find_out(n, f, cell);
+        return find_out(n->part, f, cell);
     f->cost += cell->cost;
     return cel_bool(cell->value);
 }
@@ -137,7 +130,7 @@ struct outset {
 };
 
 static __attribute__((noinline)) struct cel_value
-find_out_flat(struct cel_parts *p, const struct cel_node *n, struct outset *o,
+find_out_flat(struct cel_parts *p, const struct cel_part *part, struct outset *o,
               struct cel_cell *cell, uint64_t *cost)
 {
     struct cel_value locals[CEL_LOCALS_ON_STACK];
@@ -146,7 +139,7 @@ find_out_flat(struct cel_parts *p, const struct cel_node *n, struct outset *o,
     o->begun = true;
     o->frame.cost = *cost;
     o->frame.locals = locals;
-    struct cel_value v = find_out(n, &o->frame, cell);
+    struct cel_value v = find_out(part, &o->frame, cell);
     *cost = o->frame.cost;
     return v;
 }
@@ -163,14 +156,14 @@ struct cel_value cel_parts_eval(struct cel_parts *p, const void *const *activati
     o.activations = activations;
     o.run = run;
     for (uint32_t i = 0; value && i < p->nflat; i++) {
-        struct cel_cell *cell = cell_of(p->flat[i]->part.of, codes);
+        struct cel_cell *cell = cel_part_cell(p->v[i], codes);
         if (cell && cell->known && cost + cell->cost <= limit) {
             cost += cell->cost;
             value = cell->value;
             continue;
         }
         uint64_t spent = cost;
-        struct cel_value v = find_out_flat(p, p->flat[i], &o, cell, &spent);
+        struct cel_value v = find_out_flat(p, p->v[i], &o, cell, &spent);
         if (v.kind != CEL_BOOL || run->work) /* what comes after may still count */
             return cel_eval_root(p->program, p->root, activations, p, run);
         cost = spent;
@@ -195,7 +188,8 @@ static struct cel_node *copy(struct making *m, const struct cel_node *n)
     return c;
 }
 
-static struct cel_part *add_part(struct making *m, const struct look *l)
+static struct cel_part *add_part(struct making *m, const struct cel_node *n,
+                                 const struct look *l)
 {
     struct cel_parts *p = m->out;
     if (p->n == m->cap) {
@@ -207,7 +201,8 @@ static struct cel_part *add_part(struct making *m, const struct look *l)
         m->cap = cap;
     }
     struct cel_part *made = p->v[p->n++] = ARENA_NEW(m->a, struct cel_part);
-    *made = (struct cel_part){.var = l->var, .slot = l->slot, .single = !l->other};
+    *made =
+        (struct cel_part){.body = n, .var = l->var, .slot = l->slot, .single = !l->other};
     return made;
 }
 
@@ -220,8 +215,7 @@ static const struct cel_node *part(struct making *m, const struct cel_node *n)
     struct cel_node *c = copy(m, n);
     c->code = code_part;
     c->op = CEL_OP_PART;
-    c->part.body = n;
-    c->part.of = add_part(m, &l);
+    c->part = add_part(m, n, &l);
     return c;
 }
 
@@ -260,8 +254,7 @@ void cel_parts_make(struct cel_parts *out, const struct cel_program *p, struct a
     *out = (struct cel_parts){.program = p};
     out->root = divide(&m, p->root);
     bool many = out->root->op == CEL_OP_AND;
-    out->flat = many ? out->root->many.items : &out->root;
-    out->nflat = many ? out->root->many.n : 1;
-    if (!all_parts(out->flat, out->nflat) || p->nlocals > CEL_LOCALS_ON_STACK)
-        out->nflat = 0;
+    bool flat = all_parts(many ? out->root->many.items : &out->root,
+                          many ? out->root->many.n : 1);
+    out->nflat = flat && p->nlocals <= CEL_LOCALS_ON_STACK ? out->n : 0;
 }

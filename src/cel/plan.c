@@ -138,7 +138,7 @@ static struct cel_node *new_path(struct planner *pl, uint32_t id, enum cel_path_
     n->path.root = (uint8_t)root;
     n->path.charged = true;
     n->path.strict = pl->strict_presence;
-    vec_push(&pl->paths, n);
+    vec_push_in(&pl->run.arena, &pl->paths, n);
     return n;
 }
 
@@ -187,15 +187,12 @@ static struct cel_node *plan_resolved(struct planner *pl, uint32_t id,
 {
     if (ref->is_const)
         return cel_plan_const(pl, id, cel_dup(ref->constant, &pl->run.arena));
-    struct str name = ref->name;
-    bool absolute = *name.p == '.';
-    const struct scope_var *local = absolute ? NULL : find_local(pl, name);
-    if (local != NULL)
+    const struct scope_var *local = find_local(pl, ref->name);
+    if (local != NULL) /* cel.@block's slots are variables of the environment too */
         return local_path(pl, id, local);
-    struct lookup l = {pl, id, true, NULL};
-    if (look_up(&l, absolute ? str_sub(name, 1, name.n) : name))
-        return l.found;
-    return cel_plan_fail(pl, "no such attribute(s): %.*s", STR_ARG(name));
+    if (ref->ident != NULL)
+        return variable_path(pl, id, ref->ident->var);
+    return cel_plan_fail(pl, "no such attribute(s): %.*s", STR_ARG(ref->name));
 }
 
 /* An unchecked name without a meaning fails when it is evaluated. */
@@ -264,12 +261,11 @@ void cel_plan_add_step(struct planner *pl, struct cel_node *path, uint32_t id,
                        struct cel_path_step step)
 {
     struct cel_path *p = &path->path;
-    struct cel_path_step *steps =
-        arena_alloc(&pl->run.arena, (p->nsteps + 1u) * sizeof *steps);
-    if (p->nsteps != 0)
-        memcpy(steps, p->steps, p->nsteps * sizeof *steps);
-    steps[p->nsteps++] = step;
-    p->steps = steps;
+    unsigned n = p->nsteps;
+    if (n % 4 == 0 && (n & (n - 1)) == 0) /* full: room for 4, 8, 16 ... */
+        p->steps = arena_more(&pl->run.arena, p->steps, n * sizeof step,
+                              (n ? 2 * n : 4) * sizeof step);
+    p->steps[p->nsteps++] = step;
     path->id = id;
     if (step.test)
         p->charged = false;
@@ -288,10 +284,9 @@ static struct cel_node *plan_select(struct planner *pl, const struct cel_ast *as
         return NULL;
     struct cel_node *path = cel_plan_path(pl, operand);
     struct str field = arena_str(&pl->run.arena, ast->select.field);
-    cel_plan_add_step(
-        pl, path, ast->id,
-        (struct cel_path_step){.key = cel_plan_const(pl, 0, cel_string(field))->value,
-                               .test = ast->select.test});
+    cel_plan_add_step(pl, path, ast->id,
+                      (struct cel_path_step){.key = cel_string_marked(field),
+                                             .test = ast->select.test});
     return path;
 }
 
@@ -532,8 +527,6 @@ struct cel_program *cel_program_new(const struct cel_env *env, const struct cel_
     *(opts->arena ? opts->arena : &p->arena) = pl.run.arena;
     p->regexes = pl.regexes.v;
     p->nregexes = (uint32_t)pl.regexes.n;
-    vec_release(&pl.paths);
-    vec_release(&pl.scope);
     if (root != NULL)
         return p;
     err_wrap(e, "program instantiation failed");

@@ -148,10 +148,7 @@ struct cel_node {
             const struct cel_node **slots, *result;
             uint32_t first, n; /* locals that hold the slots */
         } block;
-        struct {
-            const struct cel_node *body;
-            struct cel_part *of;
-        } part;
+        struct cel_part *part;
     };
 };
 

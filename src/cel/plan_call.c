@@ -10,6 +10,7 @@ struct planned {
     const struct cel_ast *ast;
     struct str name;             /* as the environment knows the function */
     const struct cel_decl *decl; /* the only overload possible, or NULL */
+    uint8_t special;             /* of the function */
     struct cel_node **args;      /* receiver first */
     uint32_t nargs;
 };
@@ -242,9 +243,10 @@ static bool is_variadic(const struct cel_decl *d)
 static void find_targets(struct planner *pl, const struct planned *c,
                          struct cel_call *call)
 {
-    uint32_t n, bound = 0;
-    const struct cel_decl *decls = cel_env_function(pl->env, c->name, &n);
-    const struct cel_decl *only = c->decl;
+    uint32_t n = 0, bound = 0;
+    const struct cel_decl *only = c->decl, *decls = NULL;
+    if (only == NULL || only->row->fn == NULL)
+        decls = cel_env_function(pl->env, c->name, &n);
     if (only == NULL && n != 0 && decls[0].row->unguarded)
         only = &decls[0];
     call->stops = c->nargs > 2;
@@ -311,7 +313,8 @@ static struct cel_node *function_call(struct planner *pl, const struct planned *
     struct cel_node *n = cel_plan_node(pl, CEL_OP_CALL, c->ast->id);
     n->call.args = (const struct cel_node *const *)c->args;
     n->call.nargs = c->nargs;
-    n->call.function = arena_str(&pl->run.arena, c->name).p;
+    n->call.function =
+        c->decl ? c->decl->row->function : arena_str(&pl->run.arena, c->name).p;
     n->call.cost = cost_of(pl, c);
     find_targets(pl, c, &n->call);
     if (n->call.ntargets == 0 && c->nargs == 0)
@@ -359,6 +362,7 @@ static struct cel_node *optional_or(struct planner *pl, const struct planned *c,
 typedef struct cel_node *special_fn(struct planner *pl, const struct planned *c,
                                     enum cel_op op, cel_fn *fn);
 
+/* Numbers count from 1. */
 static const struct special {
     const char *name;
     uint8_t min, max; /* arguments */
@@ -394,13 +398,18 @@ static const struct special {
     {"orValue", 2, 2, optional_or, CEL_OP_OR_VALUE, NULL},
 };
 
-static const struct special *find_special(const struct planned *c)
+uint8_t cel_plan_special(const char *function)
 {
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-        if (str_is(c->name, specials[i].name) && c->nargs >= specials[i].min &&
-            c->nargs <= specials[i].max)
-            return &specials[i];
-    return NULL;
+        if (strcmp(specials[i].name, function) == 0)
+            return (uint8_t)(i + 1);
+    return 0;
+}
+
+static const struct special *find_special(const struct planned *c)
+{
+    const struct special *s = c->special ? &specials[c->special - 1] : NULL;
+    return s && c->nargs >= s->min && c->nargs <= s->max ? s : NULL;
 }
 
 /* ---- Which function is meant ---- */
@@ -465,6 +474,10 @@ struct cel_node *cel_plan_call(struct planner *pl, const struct cel_ast *ast)
         c.name = unchecked_name(pl, ast, &target);
     else if (ref->noverloads == 1)
         c.decl = ref->overloads[0];
+    if (ref != NULL && ref->noverloads > 0)
+        c.special = ref->overloads[0]->special;
+    else
+        c.special = cel_plan_special(arena_str(&pl->run.arena, c.name).p);
     if (str_is(c.name, "cel.@block"))
         return cel_plan_block(pl, ast);
     if (!plan_args(pl, &c, target))

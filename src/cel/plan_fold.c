@@ -10,7 +10,7 @@
 static void push_var(struct planner *pl, struct str name, uint32_t local,
                      const struct cel_node *init)
 {
-    vec_push(&pl->scope, (struct scope_var){name, local, init});
+    vec_push_in(&pl->run.arena, &pl->scope, (struct scope_var){name, local, init});
 }
 
 /* ---- Shapes ---- */

@@ -30,6 +30,9 @@ struct planner {
     VEC(const struct cel_regex *) regexes;
 };
 
+/* Functions that are not planned as calls: a number for each, 0 for all others. */
+uint8_t cel_plan_special(const char *function);
+
 struct cel_node *cel_plan(struct planner *pl, const struct cel_ast *ast);
 struct cel_node *cel_plan_call(struct planner *pl, const struct cel_ast *ast);
 struct cel_node *cel_plan_fold(struct planner *pl, const struct cel_ast *ast);

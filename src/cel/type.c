@@ -117,8 +117,20 @@ const struct cel_type *cel_type_optional(struct arena *a, const struct cel_type 
     return compose(a, CEL_T_OPAQUE, optional_name, &t, 1);
 }
 
+/* The variables of most expressions: these types are the same everywhere. */
+#define V(n)                                                                             \
+    {                                                                                    \
+        .kind = CEL_T_PARAM, .weight = 1, .var = (n)                                     \
+    }
+#define V4(n) V(n), V((n) + 1), V((n) + 2), V((n) + 3)
+static const struct cel_type first_vars[] = {V4(0), V4(4), V4(8), V4(12)};
+#undef V4
+#undef V
+
 const struct cel_type *cel_type_param(struct arena *a, const char *name, uint32_t var)
 {
+    if (!name && var < sizeof first_vars / sizeof *first_vars)
+        return &first_vars[var];
     struct cel_type *t = arena_alloc(a, sizeof *t);
     *t = (struct cel_type){.kind = CEL_T_PARAM, .weight = 1, .name = name, .var = var};
     return t;

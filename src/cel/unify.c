@@ -8,12 +8,8 @@ enum {
 
 void unify_init(struct unify *u, struct arena *a)
 {
-    *u = (struct unify){.a = a, .fuel = FUEL};
-}
-
-void unify_fini(struct unify *u)
-{
-    vec_release(&u->trail);
+    *u = (struct unify){.a = a, .fuel = FUEL, .bound = u->few};
+    u->var_room = sizeof u->few / sizeof *u->few;
 }
 
 static bool burn(struct unify *u)
@@ -60,12 +56,9 @@ uint32_t unify_vars(struct unify *u, uint32_t n)
 {
     uint32_t had = u->nvars;
     if (had + n > u->var_room) {
-        uint32_t room = u->var_room ? 2 * (had + n) : 64;
-        const struct cel_type **more = ARENA_ARRAY(u->a, const struct cel_type *, room);
-        if (had)
-            memcpy(more, u->bound, had * sizeof *more);
-        u->bound = more;
-        u->var_room = room;
+        u->var_room = 2 * (had + n);
+        u->bound = arena_more(u->a, u->bound, had * sizeof *u->bound,
+                              u->var_room * sizeof *u->bound);
     }
     for (uint32_t i = 0; i < n; i++)
         u->bound[had + i] = NULL;
@@ -89,7 +82,7 @@ static void bind(struct unify *u, const struct cel_type *var, const struct cel_t
 {
     if (var->name)
         return;
-    vec_push(&u->trail, (struct unify_undo){var->var, u->bound[var->var - 1]});
+    vec_push_in(u->a, &u->trail, (struct unify_undo){var->var, u->bound[var->var - 1]});
     u->bound[var->var - 1] = to;
 }
 

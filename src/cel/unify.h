@@ -25,14 +25,14 @@ struct unify {
     struct arena *a;
     const struct cel_type **bound; /* by variable - 1; NULL: free */
     uint32_t nvars, var_room;
-    VEC(struct unify_undo) trail;
+    const struct cel_type *few[16]; /* room for the first */
+    VEC(struct unify_undo) trail;   /* in the arena */
     uint64_t fuel;
     uint32_t depth;
     bool exhausted;
 };
 
 void unify_init(struct unify *u, struct arena *a);
-void unify_fini(struct unify *u);
 
 /* Makes n variables and answers with how many there were. */
 uint32_t unify_vars(struct unify *u, uint32_t n);

@@ -31,13 +31,13 @@ static bool pattern_fails(struct validator *v, const struct cel_ast *call)
 /* Calls whose first argument is looked at when it is a literal. Of the global form
  * matches(text, pattern) that is the text, as upstream has it. */
 static const struct literal_rule {
-    const char *function;
+    struct str function;
     uint8_t kind; /* of the literal, CEL_ERROR: any */
     bool (*fails)(struct validator *v, const struct cel_ast *call);
 } literal_rules[] = {
-    {"duration", CEL_ERROR, call_fails},
-    {"timestamp", CEL_ERROR, call_fails},
-    {"matches", CEL_STRING, pattern_fails},
+    {{"duration", 8}, CEL_ERROR, call_fails},
+    {{"timestamp", 9}, CEL_ERROR, call_fails},
+    {{"matches", 7}, CEL_STRING, pattern_fails},
 };
 
 static void check_literal(struct validator *v, const struct cel_ast *call)
@@ -47,11 +47,11 @@ static void check_literal(struct validator *v, const struct cel_ast *call)
     const struct cel_ast *arg = call->call.args[0];
     for (unsigned i = 0; i < sizeof literal_rules / sizeof *literal_rules; i++) {
         const struct literal_rule *r = &literal_rules[i];
-        if (!str_is(call->call.function, r->function) ||
+        if (!str_eq(call->call.function, r->function) ||
             (r->kind != CEL_ERROR && r->kind != arg->constant.kind))
             continue;
         if (r->fails(v, call))
-            cel_report(v->report, arg->pos, "invalid %s argument", r->function);
+            cel_report(v->report, arg->pos, "invalid %s argument", r->function.p);
     }
 }
 

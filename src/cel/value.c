@@ -354,7 +354,7 @@ struct cel_value cel_compare(struct cel_run *run, struct cel_value a, struct cel
 struct cel_value cel_string_marked(struct str s)
 {
     struct cel_value v = cel_string(s);
-    if (utf8_count(s) == s.n) /* malformed bytes count each, which is as good */
+    if (utf8_is_ascii(s))
         v.aux = CEL_STRING_ASCII;
     v.aux2 = (uint16_t)(str_hash(s) >> 48) | 1; /* 0 is no mark */
     return v;

@@ -66,6 +66,16 @@ static __attribute__((noinline)) void turn(struct device_memo *m,
         set_up(m->program.v[i], s);
 }
 
+static __attribute__((noinline)) enum device_verdict
+evaluate(struct device_memo *m, const struct device_facts *d, struct cel_run *run,
+         struct str *why)
+{
+    const struct device_binding binding = {d, m->expr, &m->program};
+    const void *activations[] = {&binding};
+    m->program.codes = d->codes;
+    return device_verdict_of(cel_parts_eval(&m->program, activations, run), run, why);
+}
+
 enum device_verdict device_memo_match(struct device_memo *m, const struct device_facts *d,
                                       struct cel_run *run, struct str *why)
 {
@@ -75,8 +85,8 @@ enum device_verdict device_memo_match(struct device_memo *m, const struct device
         turn(m, d->shape);
     if (run->cost_limit == 0)
         run->cost_limit = DEVICE_COST_LIMIT;
-    m->program.codes = d->codes;
-    const struct device_binding binding = {d, m->expr, &m->program};
-    const void *activations[] = {&binding};
-    return device_verdict_of(cel_parts_eval(&m->program, activations, run), run, why);
+    bool yes;
+    if (cel_parts_known(&m->program, d->codes, run, &yes))
+        return yes ? DEVICE_YES : DEVICE_NO;
+    return evaluate(m, d, run, why);
 }

@@ -107,12 +107,28 @@ static void test_valid_count(void **state)
     assert_false(utf8_valid((struct str){"\xc3\xbc", 1}));
 }
 
+/* A byte above 0x7f is found wherever it stands, and none behind the end is. */
+static void test_is_ascii(void **state)
+{
+    char text[40];
+    memset(text, 'a', sizeof text);
+    for (size_t n = 0; n < sizeof text; n++) {
+        text[n] = (char)0x80;
+        assert_true(utf8_is_ascii((struct str){text, n}));
+        for (size_t from = 0; from <= n; from++)
+            assert_false(utf8_is_ascii((struct str){text + from, n + 1 - from}));
+        text[n] = 'a';
+    }
+    assert_true(utf8_is_ascii(STR_NONE));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decode),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_valid_count),
+        cmocka_unit_test(test_is_ascii),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,19 @@ static void test_push_own(void **state)
     vec_release(&v);
 }
 
+static void test_push_in(void **state)
+{
+    struct arena a;
+    VEC(int) v = {0};
+    arena_init(&a);
+    for (int i = 0; i < 1000; i++)
+        vec_push_in(&a, &v, i);
+    assert_int_equal(v.n, 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(v.v[i], i);
+    arena_fini(&a);
+}
+
 static void test_structs(void **state)
 {
     VEC(struct pair) v = {0};
@@ -66,9 +79,8 @@ static void test_reserve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_push_pop),
-        cmocka_unit_test(test_push_own),
-        cmocka_unit_test(test_structs),
+        cmocka_unit_test(test_push_pop), cmocka_unit_test(test_push_own),
+        cmocka_unit_test(test_push_in),  cmocka_unit_test(test_structs),
         cmocka_unit_test(test_reserve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

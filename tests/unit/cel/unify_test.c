@@ -79,7 +79,6 @@ static void test_fits(void **state)
         cel_type_print(unify_substitute(&u, t[0], false), &got);
         assert_str(strbuf_str(&got), rows[i].as);
         strbuf_release(&got);
-        unify_fini(&u);
     }
 }
 
@@ -95,7 +94,6 @@ static void test_unwind(void **state)
     unify_unwind(&u, mark);
     assert_int_equal(unify_substitute(&u, b, false)->kind, CEL_T_PARAM);
     assert_ptr_equal(unify_substitute(&u, b, true), &cel_type_dyn);
-    unify_fini(&u);
 }
 
 /* Variables that stand for one another in turn make no circle. */
@@ -121,7 +119,6 @@ static void test_circles(void **state)
     for (unsigned i = 0; i < 4; i++)
         assert_ptr_equal(unify_settle(&u, v[i]), &cel_type_int);
     assert_false(u.exhausted);
-    unify_fini(&u);
 }
 
 static void test_general(void **state)
@@ -144,7 +141,6 @@ static void test_general(void **state)
         ROW(rows[i].a,
             cel_type_equal(unify_most_general(&u, parse(rows[i].a), parse(rows[i].b)),
                            parse(rows[i].general)));
-    unify_fini(&u);
 }
 
 /* Settled types share their parts, however often those occur. */
@@ -168,7 +164,6 @@ static void test_settle(void **state)
     }
     assert_ptr_equal(t, &cel_type_int);
     assert_false(u.exhausted);
-    unify_fini(&u);
 }
 
 /* A long row of variables is an end, not an overflow of the stack. */
@@ -183,7 +178,6 @@ static void test_exhaustion(void **state)
     }
     unify_fits(&u, a, b);
     assert_true(u.exhausted);
-    unify_fini(&u);
 }
 
 int main(void)
