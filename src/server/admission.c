@@ -49,7 +49,7 @@ static const struct admission_plugin PLUGINS[] = {
     {"MutatingAdmissionWebhook", true, 0, NULL, NULL},
     {"ValidatingAdmissionPolicy", true, 0, NULL, NULL},
     {"ValidatingAdmissionWebhook", true, 0, NULL, NULL},
-    {"ResourceQuota", true, 0, NULL, NULL},
+    {"ResourceQuota", true, CU, NULL, check_quota},
     {"AlwaysDeny", false, ALL, admit_deny_all, admit_deny_all},
 };
 enum { NPLUGINS = sizeof PLUGINS / sizeof *PLUGINS };

@@ -66,6 +66,7 @@ admission_fn check_approval, check_signing;        /* admit_cert.c */
 admission_fn check_attest, check_subject;          /* ... */
 admission_fn check_external_ips;                   /* admit.c */
 admission_fn check_features, check_resize_fits;    /* admit_features.c */
+admission_fn check_quota;                          /* admit_quota.c */
 
 /* What a pod refers to that only the API knows: "secrets", "resourceclaims"; NULL:
  * nothing (admit_refs.c). */

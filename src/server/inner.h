@@ -151,6 +151,7 @@ struct server {
     struct awaiting *awaiting;     /* requests whose admission waits (awaiting.h) */
     bool ending;                   /* no more of them */
     struct service_range services; /* --service-cluster-ip-range */
+    struct quota_ledger *quotas;   /* what is being charged to quotas (quota.h) */
 
     struct arena scratch; /* of decoding for the cache */
 };
@@ -201,6 +202,7 @@ struct request {
     struct str token_volume;   /* of the pod that is made; its name (admit_account.c) */
     struct net_timer *timer;   /* when it has taken too long */
     struct awaiting *awaiting; /* what admission has asked others; NULL: nothing */
+    struct payment *payment;   /* what quotas are charged for it; NULL: nothing */
     bool *over;                /* set once the answer is given, while it is looked at */
 };
 

@@ -16,6 +16,7 @@
 #include "server/compact.h"
 #include "server/current.h"
 #include "server/openapi.h"
+#include "server/quota.h"
 #include "server/relay.h"
 #include "server/runtime_config.h"
 #include "server/storage.h"
@@ -424,6 +425,7 @@ static bool make_objects(struct server *s, struct str address, struct err *e)
 
 static bool ready_auth(struct server *s, const struct server_opts *o, struct err *e)
 {
+    s->quotas = quota_ledger_new(s);
     s->auth = auth_new(s, o, e);
     if (s->auth)
         auth_follow(s);
@@ -525,6 +527,7 @@ void server_free(struct server *s)
     if (s->local)
         net_server_free(s->local);
     auth_free(s->auth);
+    quota_ledger_free(s->quotas);
     if (s->cache)
         cache_free(s->cache);
     audit_free(s->audit);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creating and updating, and the way of every write into the store. */
 #include "server/awaiting.h"
+#include "server/quota.h"
 #include "server/scale.h"
 
 #include "api/apply.h"
@@ -149,7 +150,7 @@ static void commit_dry(struct write *w)
     finish(w, 0);
 }
 
-void write_commit(struct write *w)
+static void commit(struct write *w)
 {
     if (w->r->dry_run) {
         commit_dry(w);
@@ -170,6 +171,20 @@ void write_commit(struct write *w)
     w->tries++;
     store_submit(w->r->s->store, &s);
     strbuf_release(&b);
+}
+
+static void paid(struct write *w, bool ok)
+{
+    if (ok)
+        commit(w);
+    else
+        write_fail(w);
+}
+
+void write_commit(struct write *w)
+{
+    if (!quota_pay(w, paid))
+        commit(w);
 }
 
 const struct doc *write_live(struct write *w)

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A dray apiserver of a test's own, and its cases as TAP."""
+import base64
 import http.client
 import json
+import re
 import socket
 import ssl
 import subprocess
 import sys
 
 LATE = 10  # seconds that anything may take
+MERGE = "application/merge-patch+json"
 
 
 class Server:
@@ -57,6 +60,41 @@ class Server:
                 break
             got += more
         return s, got
+
+
+class Other(Server):
+    """An API server that runs already, as a kubeconfig says: what a test holds for upstream's
+    ways can be asked of the real one."""
+
+    def __init__(self, kubeconfig, folder):
+        with open(kubeconfig, encoding="utf-8") as f:
+            text = f.read()
+        self.folder, self.tls = folder, ssl.create_default_context()
+        self.tls.check_hostname, self.tls.verify_mode = False, ssl.CERT_NONE
+        self.port = int(re.search(r"server: .?https://[^:]*:(\d+)", text).group(1))
+        self.token = re.search(r"token: (\S+)", text)
+        files = [re.search(rf"client-{part}: ([^\s,}}]+)", text) for part in ("certificate", "key")]
+        found = [re.search(rf"client-{part}-data: (\S+)", text) for part in ("certificate", "key")]
+        if all(found):
+            with open(folder + "/pair", "wb") as f:
+                f.write(b"".join(base64.b64decode(m.group(1)) for m in found))
+            self.tls.load_cert_chain(folder + "/pair")
+        elif all(files):
+            self.tls.load_cert_chain(*(m.group(1) for m in files))
+
+    def ask(self, method, path, body=None, kind="application/json", headers=()):
+        if self.token:
+            headers = {"Authorization": "Bearer " + self.token.group(1), **dict(headers)}
+        return super().ask(method, path, body, kind, headers)
+
+    def stop(self):
+        return 0
+
+
+def reach(program, folder, *flags):
+    """A dray of the test's own, or what a kubeconfig leads to."""
+    return (Other(program, folder) if program.endswith("kubeconfig")
+            else Server(program, folder, *flags))
 
 
 class Report:
