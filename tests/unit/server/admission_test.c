@@ -520,8 +520,8 @@ static const struct {
      "--enable-admission-plugins: there is no admission plugin \"Nothing\""},
     {NULL, "Nothing",
      "--disable-admission-plugins: there is no admission plugin \"Nothing\""},
-    {"ResourceQuota", NULL,
-     "--enable-admission-plugins: ResourceQuota is a plugin of kube-apiserver that is "
+    {"ImagePolicyWebhook", NULL,
+     "--enable-admission-plugins: ImagePolicyWebhook is a plugin of kube-apiserver that is "
      "not here"},
     {"RuntimeClass", "RuntimeClass", "RuntimeClass is both enabled and disabled"},
 };
