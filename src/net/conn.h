@@ -29,6 +29,7 @@ struct known {
     unsigned refs;
     struct arena arena;
 };
+struct known *known_new(void);
 struct known *known_ref(struct known *k);
 void known_unref(struct known *k);
 

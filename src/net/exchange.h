@@ -26,6 +26,7 @@ struct piece {
 
 struct conn;
 struct known;
+struct net_inner_call;
 
 struct exchange {
     struct net_exchange pub; /* first: a net_exchange is one of these */
@@ -34,6 +35,7 @@ struct exchange {
     struct known *known;           /* the connection's */
     struct exchange *next, **link; /* of the connection's */
     int32_t stream;                /* HTTP/2 */
+    struct net_inner_call *call;   /* inner.c; NULL: nobody listens anymore */
     VEC(struct net_header) headers;
     size_t header_bytes;
     struct strbuf body;

@@ -76,7 +76,7 @@ static void unhold(struct net_server *s)
     free(s);
 }
 
-static struct known *known_new(void)
+struct known *known_new(void)
 {
     struct known *k = mem_zalloc(sizeof *k);
     k->refs = 1;
