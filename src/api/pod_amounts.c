@@ -201,3 +201,14 @@ struct amounts pod_limits(const struct doc *pod, struct arena *a)
     amounts_add_all(&sum, &overhead);
     return sum;
 }
+
+struct amounts pod_wanted(const struct doc *pod, const char *which, struct arena *a)
+{
+    struct counting c = {.pod = pod, .which = which, .a = a};
+    struct amounts sum = count_view(&c, WANTED);
+    struct amounts level = level_amounts(pod, which, a);
+    for (uint32_t i = 0; i < level.n; i++)
+        if (!str_starts(level.v[i].name, STR("hugepages-")))
+            amounts_set(&sum, level.v[i].name, level.v[i].value);
+    return sum;
+}

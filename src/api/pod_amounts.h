@@ -17,6 +17,9 @@ bool pod_amounts_countable(const struct doc *pod);
 
 struct amounts pod_requests(const struct doc *pod, struct arena *a);
 struct amounts pod_limits(const struct doc *pod, struct arena *a);
+/* What its specification alone says, "requests" or "limits", as LimitRanges see it: no
+ * status, no overhead, and spec.resources for cpu and memory only. */
+struct amounts pod_wanted(const struct doc *pod, const char *which, struct arena *a);
 /* spec.resources names something that counts for a whole pod. */
 bool pod_has_level_resources(const struct doc *pod);
 

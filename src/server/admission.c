@@ -17,7 +17,7 @@ static const struct admission_plugin PLUGINS[] = {
     {"NamespaceLifecycle", true, CUD, admit_namespace, NULL},
     {"NamespaceExists", false, CUD, NULL, admit_namespace_exists},
     {"LimitPodHardAntiAffinityTopology", false, CU, NULL, admit_antiaffinity},
-    {"LimitRanger", true, 0, NULL, NULL},
+    {"LimitRanger", true, CU, admit_limits, check_limits},
     {"ServiceAccount", true, CU, admit_account, check_account},
     {"NodeRestriction", false, CUD, admit_node, NULL},
     {"TaintNodesByCondition", true, C, admit_taint_node, NULL},

@@ -73,6 +73,17 @@ void admit_each(struct admission *a, const char *group, const char *resource,
         cache_each(a->r->s->cache, res->prefix, STR_NONE, each, ctx);
 }
 
+void admit_each_in(struct admission *a, const char *group, const char *resource,
+                   struct str namespace, admit_each_fn *each, void *ctx)
+{
+    const struct resource *res = kinds_stored(a->r->s, group, resource);
+    if (res)
+        cache_each(
+            a->r->s->cache,
+            arena_printf(a->r->a, "%.*s%.*s/", STR_ARG(res->prefix), STR_ARG(namespace)),
+            STR_NONE, each, ctx);
+}
+
 /* ---- documents ---- */
 
 struct doc *admit_made(struct admission *a, struct doc *d, const char *key,

@@ -29,6 +29,9 @@ typedef bool admit_each_fn(void *ctx, struct cache_object *o);
 /* All objects of a kind; each false: stop. */
 void admit_each(struct admission *a, const char *group, const char *resource,
                 admit_each_fn *each, void *ctx);
+/* All in a namespace. */
+void admit_each_in(struct admission *a, const char *group, const char *resource,
+                   struct str namespace, admit_each_fn *each, void *ctx);
 
 /* A mutable member, made if it is absent or null. */
 struct doc *admit_made(struct admission *a, struct doc *d, const char *key,
@@ -66,6 +69,7 @@ admission_fn check_approval, check_signing;        /* admit_cert.c */
 admission_fn check_attest, check_subject;          /* ... */
 admission_fn check_external_ips;                   /* admit.c */
 admission_fn check_features, check_resize_fits;    /* admit_features.c */
+admission_fn admit_limits, check_limits;           /* admit_limits.c */
 admission_fn check_quota;                          /* admit_quota.c */
 
 /* What a pod refers to that only the API knows: "secrets", "resourceclaims"; NULL:

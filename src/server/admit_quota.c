@@ -93,14 +93,9 @@ static void claims_of(void *ctx, struct str namespace, struct str pod_uid,
                       void (*each)(void *arg, const struct doc *claim), void *arg)
 {
     struct payment *p = ctx;
-    struct request *r = p->admission.r;
     struct looking l = {p, pod_uid, each, arg};
-    const struct resource *res = kinds_stored(r->s, "resource.k8s.io", "resourceclaims");
-    if (res)
-        cache_each(
-            r->s->cache,
-            arena_printf(r->a, "%.*s%.*s/", STR_ARG(res->prefix), STR_ARG(namespace)),
-            STR_NONE, look_at, &l);
+    admit_each_in(&p->admission, "resource.k8s.io", "resourceclaims", namespace, look_at,
+                  &l);
 }
 
 /* ---- the plugin ---- */
