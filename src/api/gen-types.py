@@ -133,7 +133,8 @@ class Tables:
             ('pointer' in row['go'], 'API_POINTER'),
             ('omit' in row['go'], 'API_OMIT'),
             ('omitzero' in row['go'], 'API_OMIT_ZERO'),
-            (row['listType'] != '', 'API_LIST_TOLD')] if on]
+            (row['listType'] != '', 'API_LIST_TOLD'),
+            (row['mapType'] == 'granular', 'API_MAP_GRANULAR')] if on]
         list_type = {'map': 'MAP', 'set': 'SET'}.get(row['listType'], 'ATOMIC')
         values = self.told.get(((stem, row['type']), row['field'], 'enum'))
         values = 'NULL' if values is None else f'"{values}"'

@@ -205,15 +205,12 @@ static void add_list_type(const struct api_field *f, struct doc *d, struct arena
         set_text(a, d, "x-kubernetes-list-type", NAMES[f->list_type]);
 }
 
-/* Structs are told once, by their type, and its fields where they are otherwise. */
+/* Structs are told once, by their type, and a field where it is otherwise. */
 static void add_map_type(const struct api_field *f, struct doc *d, struct arena *a)
 {
-    bool atomic = f->flags & API_MAP_ATOMIC;
-    if (f->container == API_MAP && atomic)
+    if (f->container == API_MAP && f->flags & API_MAP_ATOMIC)
         set_text(a, d, "x-kubernetes-map-type", "atomic");
-    bool granular =
-        f->form == API_STRUCT && f->container == API_ONE && f->type->atomic && !atomic;
-    if (granular)
+    if (f->flags & API_MAP_GRANULAR)
         set_text(a, d, "x-kubernetes-map-type", "granular");
 }
 

@@ -46,6 +46,7 @@ enum api_field_flags {
     API_OMIT = 1 << 6,          /* left out of JSON when empty (structs never are) */
     API_OMIT_ZERO = 1 << 7,     /* left out of JSON when zero, a struct too */
     API_LIST_TOLD = 1 << 8,     /* the published schema names the type of the list */
+    API_MAP_GRANULAR = 1 << 9,  /* the published schema says so, of map or struct */
 };
 
 struct api_type;

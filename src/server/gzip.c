@@ -120,3 +120,29 @@ void gzip_respond_buf(struct request *r, unsigned code, const struct net_header 
     struct net_parts parts = {part, 1, free, bytes};
     gzip_respond(r, code, headers, nheaders, &parts);
 }
+
+bool gzip_pack(struct str bytes, struct strbuf *out)
+{
+    z_stream z = {0};
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW, MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    bool ok = add_part(&z, bytes, true, out);
+    deflateEnd(&z);
+    return ok;
+}
+
+bool gzip_unpack(struct str packed, size_t n, struct strbuf *out)
+{
+    z_stream z = {.next_in = (unsigned char *)packed.p, .avail_in = (unsigned)packed.n};
+    if (inflateInit2(&z, WINDOW) != Z_OK)
+        return false;
+    strbuf_reserve(out, n + 1);
+    z.next_out = (unsigned char *)out->p + out->n;
+    z.avail_out = (unsigned)n;
+    bool ok = inflate(&z, Z_FINISH) == Z_STREAM_END;
+    out->n += n - z.avail_out;
+    out->p[out->n] = '\0';
+    inflateEnd(&z);
+    return ok;
+}

@@ -213,6 +213,9 @@ void gzip_respond(struct request *r, unsigned code, const struct net_header *hea
                   uint32_t nheaders, const struct net_parts *body);
 void gzip_respond_buf(struct request *r, unsigned code, const struct net_header *headers,
                       uint32_t nheaders, struct strbuf *body);
+/* Bytes as gzip has them, and back; any thread. n: what they are, at most. */
+bool gzip_pack(struct str bytes, struct strbuf *out);
+bool gzip_unpack(struct str packed, size_t n, struct strbuf *out);
 /* Ends the request. */
 void request_answer_failure(struct request *r);
 /* The document is consumed: a version and form as asked for are made of it. */

@@ -156,6 +156,8 @@ static void serve_other(struct request *r)
             answer_text(r, 200, "application/json", VERSION);
         else
             request_answer_failure(r);
+    } else if (str_starts(path, STR("/openapi/"))) {
+        openapi_serve(r);
     } else if (!compact_serve(r) && !openid_serve(r)) {
         request_answer_nowhere(r);
     }
@@ -522,6 +524,7 @@ void server_free(struct server *s)
     s->store = NULL;
     watch_end_all(s);
     relay_end_all(s);
+    openapi_free(s);
     if (s->http)
         net_server_free(s->http);
     if (s->local)
@@ -531,7 +534,6 @@ void server_free(struct server *s)
     if (s->cache)
         cache_free(s->cache);
     audit_free(s->audit);
-    openapi_free(s);
     dir_close(&s->dir);
     strmap_release(&s->by_name);
     strmap_release(&s->by_key);
