@@ -72,6 +72,7 @@ enum api_row_flags {
     API_ROW_KEEP = 1 << 2,     /* not checked again while it equals what is stored */
     API_ROW_NONEMPTY = 1 << 3, /* nothing is checked when the text is absent or empty */
     API_ROW_EVER = 1 << 4,     /* spec and status alike, whichever of them is written */
+    API_ROW_LEAF = 1 << 5,     /* what is inside is not looked at */
 };
 
 struct api_row {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* IP addresses, as Go reads and prints them. */
 #include <arpa/inet.h>
+#include <stdio.h>
 
 #include "api/rules_ip.h"
 
@@ -67,6 +68,59 @@ void rules_ip(struct api_at *at, const char *suffix, const struct doc *value)
                       "must not be an IPv4-mapped IPv6 address");
 }
 
+static const struct {
+    bool v6;
+    unsigned char bytes[2], mask[2];
+    const char *text;
+} UNREACHABLE[] = {
+    {false, {127}, {255}, "may not be in the loopback range (127.0.0.0/8, ::1/128)"},
+    {false,
+     {169, 254},
+     {255, 255},
+     "may not be in the link-local range (169.254.0.0/16, fe80::/10)"},
+    {true,
+     {0xfe, 0x80},
+     {0xff, 0xc0},
+     "may not be in the link-local range (169.254.0.0/16, fe80::/10)"},
+    {true,
+     {0xff, 0x02},
+     {0xff, 0x0f},
+     "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"},
+};
+
+static const char *why_unreachable(const struct rules_ip *ip)
+{
+    unsigned char addr[16] = {0};
+    static const unsigned char multicast[3] = {224, 0, 0};
+    inet_pton(ip->v6 ? AF_INET6 : AF_INET, ip->text, addr);
+    if (ip->v6 && strcmp(ip->text, "::1") == 0)
+        return UNREACHABLE[0].text;
+    if (!ip->v6 && memcmp(addr, multicast, 3) == 0)
+        return UNREACHABLE[3].text;
+    for (size_t i = 0; i < sizeof UNREACHABLE / sizeof *UNREACHABLE; i++)
+        if (UNREACHABLE[i].v6 == ip->v6 &&
+            (addr[0] & UNREACHABLE[i].mask[0]) == UNREACHABLE[i].bytes[0] &&
+            (addr[1] & UNREACHABLE[i].mask[1]) == UNREACHABLE[i].bytes[1])
+            return UNREACHABLE[i].text;
+    return NULL;
+}
+
+void rules_endpoint_ip(struct api_at *at, const char *suffix, const struct doc *value)
+{
+    struct str s = api_text(value);
+    struct rules_ip ip;
+    if (!rules_ip_read(s, &ip)) {
+        api_report_at(at, suffix, value, API_ERROR_INVALID, "must be a valid IP address");
+        return;
+    }
+    if (strcmp(ip.text, "::") == 0 || strcmp(ip.text, "0.0.0.0") == 0)
+        api_report_at(at, suffix, value, API_ERROR_INVALID,
+                      "may not be unspecified (%.*s)", STR_ARG(s));
+    const char *text = why_unreachable(&ip);
+    if (text)
+        api_report_at(at, suffix, value, API_ERROR_INVALID, "%s", text);
+}
+
 static bool read_bits(struct str s, unsigned max, unsigned *out)
 {
     unsigned n = 0;
@@ -91,29 +145,50 @@ static bool has_host_bits(const struct rules_ip *ip, unsigned bits)
     return false;
 }
 
-unsigned rules_cidr(struct api_at *at, const char *suffix, const struct doc *value)
+static void clear_host(const struct rules_ip *ip, unsigned bits, char *out)
 {
-    struct str s = api_text(value);
+    unsigned char addr[16] = {0};
+    inet_pton(ip->v6 ? AF_INET6 : AF_INET, ip->text, addr);
+    for (unsigned i = bits; i < (ip->v6 ? 128u : 32u); i++)
+        addr[i / 8] &= (unsigned char)~(0x80u >> i % 8);
+    inet_ntop(ip->v6 ? AF_INET6 : AF_INET, addr, out, INET6_ADDRSTRLEN);
+}
+
+bool rules_range_read(struct str s, struct rules_range *out)
+{
     size_t slash = str_find_byte(s, '/', 0);
     struct str host = str_sub(s, 0, slash), length = str_sub(s, host.n + 1, SIZE_MAX);
-    struct rules_ip ip;
+    char base[INET6_ADDRSTRLEN];
     unsigned bits;
+    if (slash == SIZE_MAX || !rules_ip_read(host, &out->ip) ||
+        !read_bits(length, out->ip.v6 || out->ip.mapped ? 128 : 32, &bits))
+        return false;
+    out->zeros = has_leading_zero(host) || (length.n > 1 && length.p[0] == '0');
+    out->bits = bits - (out->ip.mapped && bits >= 96 ? 96 : 0);
+    out->host_bits = has_host_bits(&out->ip, out->bits);
+    clear_host(&out->ip, out->bits, base);
+    snprintf(out->text, sizeof out->text, "%s/%u", base, out->bits);
+    return true;
+}
+
+unsigned rules_cidr(struct api_at *at, const char *suffix, const struct doc *value)
+{
+    struct rules_range r;
     const char *text = NULL;
-    if (slash == SIZE_MAX || !rules_ip_read(host, &ip) ||
-        !read_bits(length, ip.v6 || ip.mapped ? 128 : 32, &bits)) {
+    if (!rules_range_read(api_text(value), &r)) {
         api_report_at(at, suffix, value, API_ERROR_INVALID,
                       "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
         return 0;
     }
-    if (has_leading_zero(host) || (length.n > 1 && length.p[0] == '0'))
+    if (r.zeros)
         text = "must not have leading 0s in IP or prefix length";
-    else if (ip.mapped)
+    else if (r.ip.mapped)
         text = "must not have an IPv4-mapped IPv6 address";
-    else if (has_host_bits(&ip, bits))
+    else if (r.host_bits)
         text = "must not have bits set beyond the prefix length";
     if (text)
         api_report_at(at, suffix, value, API_ERROR_INVALID, "%s", text);
-    return ip.v6 ? 2 : 1;
+    return r.ip.v6 ? 2 : 1;
 }
 
 /* "ADDRESS/BITS" in the one spelling. */

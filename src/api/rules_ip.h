@@ -13,10 +13,22 @@ struct rules_ip {
 /* Lenient about leading zeros. */
 bool rules_ip_read(struct str s, struct rules_ip *out);
 
+struct rules_range {
+    struct rules_ip ip; /* as it is written, which need not be the first */
+    unsigned bits;
+    bool zeros;     /* a number begins with zeros that nobody needs */
+    bool host_bits; /* the address is not the range's first */
+    char text[56];  /* as Go prints it */
+};
+/* Lenient about leading zeros; false: it is no range. */
+bool rules_range_read(struct str s, struct rules_range *out);
+
 /* Reports what is wrong with it as an address of a field that once was lenient. */
 void rules_ip(struct api_at *at, const char *suffix, const struct doc *value);
 /* The same of a range of addresses. Returns its family: 1 for IPv4, 2 for IPv6, 0 for
  * what is none. */
 unsigned rules_cidr(struct api_at *at, const char *suffix, const struct doc *value);
+/* Reports an address that no pod and no machine can be reached at. */
+void rules_endpoint_ip(struct api_at *at, const char *suffix, const struct doc *value);
 
 #endif

@@ -282,7 +282,7 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
         at.value = &EMPTY;
     if (old && !at.old && row->flags & API_ROW_ALWAYS)
         at.old = &EMPTY;
-    if (go_on && at.value)
+    if (go_on && at.value && !(row->flags & API_ROW_LEAF))
         descend(w, row->field, row, at.value, at.old);
     w->stored = stored;
     w->declared_only = outside;

@@ -91,8 +91,11 @@ static const struct option_row ROWS[] = {
     {"tls-private-key-file", "FILE", OPTION_TEXT, AT(tls_key), "and its key"},
     {"client-ca-file", "FILE", OPTION_TEXT, AT(client_ca),
      "who signs certificates of users, beside the folder's own authority"},
-    {"service-cluster-ip-range", "CIDR", OPTION_TEXT, AT(service_range),
-     "addresses of Services; the first is the server's own (10.0.0.0/24)"},
+    {"service-cluster-ip-range", "CIDR[,CIDR]", OPTION_TEXT, AT(service_range),
+     "addresses of Services, of one family or both; the first is the server's own "
+     "(10.0.0.0/24)"},
+    {"service-node-port-range", "FIRST-LAST", OPTION_TEXT, AT(port_range),
+     "ports of nodes that Services get (30000-32767)"},
     {"socket", "PATH", OPTION_TEXT, AT(socket),
      "a Unix socket beside it, without TLS: its owner alone opens it, and is an "
      "administrator"},

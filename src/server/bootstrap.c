@@ -137,6 +137,17 @@ static bool merge_self(struct arena *a, struct doc *live, const struct doc *want
     return changed;
 }
 
+/* A cluster gets its second family later on; the first never changes. */
+static bool merge_ranges(struct arena *a, struct doc *live, const struct doc *want)
+{
+    const struct doc *from = doc_path(want, "spec.cidrs"),
+                     *to = doc_path(live, "spec.cidrs");
+    if (!from || !to || from->n != 2 || to->n != 1 ||
+        !doc_equal(&from->items[0], &to->items[0]))
+        return false;
+    return merge_spec(a, live, want);
+}
+
 static const char RBAC_AUTO[] = "rbac.authorization.kubernetes.io/autoupdate",
                   FLOW_AUTO[] = "apf.kubernetes.io/autoupdate-spec";
 static const struct merge {
@@ -149,6 +160,7 @@ static const struct merge {
     {"RoleBinding", RBAC_AUTO, merge_binding},
     {"FlowSchema", FLOW_AUTO, merge_spec},
     {"PriorityLevelConfiguration", FLOW_AUTO, merge_spec},
+    {"ServiceCIDR", NULL, merge_ranges},
     {"Endpoints", NULL, merge_self},
     {"EndpointSlice", NULL, merge_self},
 };
@@ -208,16 +220,17 @@ static const struct resource *resource_of(struct server *s, const struct doc *d)
     return NULL;
 }
 
-static void complete(struct making *m, const struct resource *res, struct doc *d)
+void bootstrap_complete(const struct resource *res, struct doc *d, struct str now,
+                        struct arena *a)
 {
-    api_default(res->kind, d, m->now, &m->a);
-    api_canonical(res->kind->type, d, &m->a);
+    api_default(res->kind, d, now, a);
+    api_canonical(res->kind->type, d, a);
     struct apply_write w = {
-        .kind = res->kind, .now = m->now, .manager = STR("kube-apiserver")};
-    struct doc entries = apply_update(&w, NULL, d, &m->a);
+        .kind = res->kind, .now = now, .manager = STR("kube-apiserver")};
+    struct doc entries = apply_update(&w, NULL, d, a);
     if (entries.n)
-        doc_set(&m->a, object_meta(d), "managedFields", entries);
-    struct api_prepare p = {.a = &m->a, .now = m->now};
+        doc_set(a, object_meta(d), "managedFields", entries);
+    struct api_prepare p = {.a = a, .now = now};
     api_prepare_create(&p, res->kind, d);
 }
 
@@ -231,7 +244,7 @@ void bootstrap_object(struct making *m, struct doc *d)
     struct cache_object *o = cache_get(m->s->cache, key);
     doc_set(a, object_meta(d), "uid", doc_make_string(a, write_new_uid(a)));
     doc_set(a, object_meta(d), "creationTimestamp", doc_make_string(a, m->now));
-    complete(m, res, d);
+    bootstrap_complete(res, d, m->now, a);
     if (!o) {
         submit(m, key, d, 0);
         return;

@@ -19,6 +19,9 @@ extern const uint32_t bootstrap_nrows;
 /* The document of a row; false: there is none of that name. */
 bool bootstrap_find(struct str kind, struct str namespace, struct str name,
                     struct arena *a, struct doc *out);
+/* Fills in what a new object of that kind has when the server itself makes it. */
+void bootstrap_complete(const struct resource *res, struct doc *d, struct str now,
+                        struct arena *a);
 /* All in one transaction; waits until it is on disk. address: of the server, for those
  * in the cluster; empty: it has none that others could reach. */
 bool bootstrap_make(struct server *s, struct str now, struct str address, uint16_t port,

@@ -14,7 +14,7 @@ static const char SERVICE[] =
     "'ipFamilies':['%s'],'ipFamilyPolicy':'SingleStack'}}";
 static const char CIDR[] =
     "{'kind':'ServiceCIDR','apiVersion':'networking.k8s.io/v1','metadata':{'name':"
-    "'kubernetes'},'spec':{'cidrs':['%s']}}";
+    "'kubernetes'},'spec':{'cidrs':[%s]}}";
 static const char ADDRESS[] =
     "{'kind':'IPAddress','apiVersion':'networking.k8s.io/v1','metadata':{'name':'%s',"
     "'labels':{'ipaddress.kubernetes.io/ip-family':'%s',"
@@ -56,11 +56,14 @@ static void make_config_map(struct making *m, struct arena *a, const char *name,
 static void make_service(const struct bootstrap_self *self, struct arena *a,
                          struct making *m)
 {
-    const struct service_range *r = self->services;
+    const struct service_ranges *all = self->services;
+    const struct service_range *r = &all->v[0];
+    struct str cidrs =
+        arena_printf(a, all->n > 1 ? "'%s','%s'" : "'%s'", r->cidr, all->v[1].cidr);
     const char *family = r->six ? "IPv6" : "IPv4";
     struct str texts[] = {
         arena_printf(a, SERVICE, self->port, r->first, r->first, family),
-        arena_printf(a, CIDR, r->cidr), arena_printf(a, ADDRESS, r->first, family)};
+        arena_printf(a, CIDR, cidrs.p), arena_printf(a, ADDRESS, r->first, family)};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct doc d = read(a, texts[i]);
         bootstrap_object(m, &d);

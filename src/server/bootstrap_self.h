@@ -11,7 +11,7 @@ struct bootstrap_self {
     struct str today;   /* "2026-01-31" */
     struct str address; /* empty: none that others could reach */
     uint16_t port;
-    const struct service_range *services;
+    const struct service_ranges *services;
 };
 
 struct making;

@@ -8,8 +8,10 @@
 #include "api/defaults.h"
 #include "api/prepare.h"
 #include "api/validate.h"
+#include "api/warn.h"
 #include "base/quote.h"
 #include "server/admission.h"
+#include "server/claims.h"
 #include "server/escalation.h"
 #include "server/user.h"
 
@@ -91,6 +93,23 @@ static void warn_of_driver(struct write *w)
     strbuf_release(&b);
 }
 
+static void warn_one(void *ctx, struct str text)
+{
+    request_warn(ctx, text);
+}
+
+static void warn(struct write *w, const struct doc *old)
+{
+    struct api_warn all = {w->r->a, warn_one, w->r};
+    const struct api_kind *kind = w->r->res->hub;
+    if (w->r->res->sub)
+        kind = api_resource_find(str_from(kind->group), str_from(kind->version),
+                                 str_from(w->r->res->kind->resource));
+    warn_of_driver(w);
+    if (kind)
+        api_warn(&all, kind, &w->object, old);
+}
+
 static bool validate(struct write *w, const struct doc *old, enum api_op op)
 {
     struct request *r = w->r;
@@ -115,7 +134,7 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
     bool ok = errors.list.n == 0 || write_fail_invalid(r, w->name, &errors);
     api_errors_release(&errors);
     if (ok)
-        warn_of_driver(w);
+        warn(w, old);
     return ok;
 }
 
@@ -206,6 +225,8 @@ bool write_finish_create(struct write *w, struct doc *d)
     struct admission admission = {r, ADMIT_CREATE, given, d, NULL};
     if (!admission_mutate(&admission) || !identify(w, d) || !escalation_check(r, d, NULL))
         return false;
+    if (!service_choose(w, d, NULL))
+        return false;
     struct doc user = user_doc(r->user, r->a);
     struct api_prepare prepare = {.a = r->a, .now = r->now, .user = &user};
     api_prepare_create(&prepare, r->res->hub, d);
@@ -283,6 +304,8 @@ bool write_finish_update(struct write *w, struct doc *d)
     api_drop_disabled(r->res->hub, d, live, &r->s->gates);
     struct admission admission = {r, ADMIT_UPDATE, w->name, d, live};
     if (!admission_mutate(&admission) || !escalation_check(r, d, live))
+        return false;
+    if (!service_choose(w, d, live))
         return false;
     const struct api_kind *kind = r->res->hub;
     bool side_only = r->res->sub && !is_scale(r->res);

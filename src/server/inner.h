@@ -147,11 +147,13 @@ struct server {
     uint64_t admission;  /* the plugins that are on, a bit each (admission.h) */
     struct audit *audit; /* NULL: nothing is logged (audit.h) */
     struct inflight inflight;
-    struct write *waiting;         /* writes that wait for something to come (write.h) */
-    struct awaiting *awaiting;     /* requests whose admission waits (awaiting.h) */
-    bool ending;                   /* no more of them */
-    struct service_range services; /* --service-cluster-ip-range */
-    struct quota_ledger *quotas;   /* what is being charged to quotas (quota.h) */
+    struct write *waiting;          /* writes that wait for something to come (write.h) */
+    struct awaiting *awaiting;      /* requests whose admission waits (awaiting.h) */
+    bool ending;                    /* no more of them */
+    struct service_ranges services; /* --service-cluster-ip-range */
+    struct port_range ports;        /* --service-node-port-range */
+    struct repair *repair;          /* of what Services claim (claims.h) */
+    struct quota_ledger *quotas;    /* what is being charged to quotas (quota.h) */
 
     struct arena scratch; /* of decoding for the cache */
 };

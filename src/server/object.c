@@ -8,7 +8,7 @@
 
 #include "api/convert.h"
 #include "api/order.h"
-#include "server/inner.h"
+#include "server/claims.h"
 
 static const struct str METADATA = {"\"metadata\":{", 12};
 
@@ -155,10 +155,20 @@ static void fill_fields(const struct resource *res, struct cache_object *o,
     o->nfields = n;
 }
 
+/* What is no object of the API: claims of ports. */
+static bool decode_claim(struct str value, struct cache_object *o)
+{
+    o->json = arena_str(&o->arena, value);
+    o->namespace = o->name = STR("");
+    return true;
+}
+
 bool object_decode(void *server, struct str key, struct str value, uint64_t revision,
                    struct cache_object *o)
 {
     struct server *s = server;
+    if (str_starts(key, STR(CLAIMS_RANGES)))
+        return decode_claim(value, o);
     const struct resource *res = kinds_of_key(s, key);
     struct doc_source src = {.name = "store", .text = value};
     struct doc d;

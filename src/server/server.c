@@ -13,6 +13,7 @@
 #include "server/audit.h"
 #include "server/auth.h"
 #include "server/bootstrap.h"
+#include "server/claims.h"
 #include "server/compact.h"
 #include "server/current.h"
 #include "server/openapi.h"
@@ -451,8 +452,10 @@ static bool read_opts(struct server *s, const struct server_opts *o, struct err 
 {
     return runtime_config_check(o->runtime_config, e) &&
            admission_configure(s, o->enable_admission, o->disable_admission, e) &&
-           (service_range_parse(o->service_range, &s->services, e) ||
+           (service_ranges_parse(o->service_range, &s->services, e) ||
             err_wrap(e, "--service-cluster-ip-range %s", o->service_range)) &&
+           (port_range_parse(o->port_range, &s->ports, e) ||
+            err_wrap(e, "--service-node-port-range %s", o->port_range)) &&
            open_audit(s, o, e);
 }
 
@@ -460,7 +463,7 @@ static bool open_dir(struct server *s, const struct server_opts *o, struct str a
                      struct err *e)
 {
     struct dir_hosts hosts = {host_of(&s->arena, o->listen), address.p,
-                              s->services.first};
+                              s->services.v[0].first};
     return dir_open(&s->dir, o->dir, &hosts, &s->arena, e) &&
            dir_use_files(&s->dir, o->tls_cert, o->tls_key, o->client_ca, &s->arena, e);
 }
@@ -473,7 +476,7 @@ static bool start(struct server *s, const struct server_opts *o, struct err *e)
     return read_opts(s, o, e) && open_dir(s, o, address, e) &&
            kubelet_configure(s, &o->kubelet, e) && open_store(s, o, e) &&
            ready_auth(s, o, e) && listen_on(s, o, e) && listen_locally(s, o, e) &&
-           make_objects(s, address, e) &&
+           make_objects(s, address, e) && service_repair_begin(s, e) &&
            dir_write_kubeconfig(&s->dir, o->dir, s->url, &s->arena, e);
 }
 
@@ -519,6 +522,7 @@ void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
 void server_free(struct server *s)
 {
     write_end_all(s);
+    service_repair_end(s);
     if (s->store)
         store_close(s->store);
     s->store = NULL;

@@ -52,14 +52,14 @@ struct server_opts {
     /* Files, PEM: what is shown to clients instead of the folder's certificate, and who
      * signs those of clients beside the folder's authority. NULL: nothing. */
     const char *tls_cert, *tls_key, *client_ca;
-    const char *service_range; /* service_range.h */
+    const char *service_range, *port_range; /* service_range.h */
 };
 #define SERVER_OPTS_INIT                                                                 \
     {                                                                                    \
         .listen = "127.0.0.1:6443", .gates = api_gates_default, .anonymous = true,       \
         .extend_tokens = true, .not_ready_seconds = 300, .unreachable_seconds = 300,     \
         .max_reading = 400, .max_writing = 200, .request_ms = 60000,                     \
-        .service_range = "10.0.0.0/24"                                                   \
+        .service_range = "10.0.0.0/24", .port_range = "30000-32767"                      \
     }
 
 /* Opens the folder and listens. Errors: the folder is another server's, unusable, or the

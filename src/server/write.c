@@ -5,10 +5,12 @@
 #include "server/scale.h"
 
 #include "api/apply.h"
+#include "server/claims.h"
 
 enum {
     MAX_TRIES = 5, /* as upstream retries a patch */
     MAX_NAMES = 8, /* of generateName */
+    MAX_LOST = 32, /* claims of a Service that others were faster with */
     MAX_WAITS = 10,
     WAIT_MS = 150,
 };
@@ -99,9 +101,10 @@ static void fail_exists(struct write *w)
                 STR_ARG(w->name));
 }
 
-static void fail_stored(struct write *w, enum store_answer answer, const struct err *e)
+static void fail_stored(struct write *w, enum store_answer answer)
 {
     struct request *r = w->r;
+    struct str text = w->outcome.text.n ? w->outcome.text : STR("store");
     if (answer == STORE_EXISTS)
         fail_exists(w);
     else if (answer == STORE_MISSING)
@@ -111,25 +114,33 @@ static void fail_stored(struct write *w, enum store_answer answer, const struct 
                       "the object has been modified; please apply your changes to the "
                       "latest version and try again");
     else
-        fail(r, 500, "InternalError", "Internal error occurred: %s",
-             e ? err_text(e) : "store");
+        fail(r, 500, "InternalError", "Internal error occurred: %.*s", STR_ARG(text));
     write_fail(w);
+}
+
+static void conclude(struct write *w)
+{
+    enum store_answer answer = w->outcome.answer;
+    bool raced = answer == STORE_CONFLICT || (answer == STORE_MISSING && w->old);
+    bool named = w->old || meta_text(&w->body, "name").n;
+    if (answer == STORE_OK)
+        finish(w, w->outcome.revision);
+    else if (raced && w->tries < MAX_TRIES)
+        retry(w);
+    else if (answer == STORE_EXISTS && !named && w->tries < MAX_NAMES)
+        retry_name(w);
+    else
+        fail_stored(w, answer);
 }
 
 static void stored(void *ctx, enum store_answer answer, uint64_t revision,
                    const struct err *e)
 {
     struct write *w = ctx;
-    bool raced = answer == STORE_CONFLICT || (answer == STORE_MISSING && w->old);
-    bool named = w->old || meta_text(&w->body, "name").n;
-    if (answer == STORE_OK)
-        finish(w, revision);
-    else if (raced && w->tries < MAX_TRIES)
-        retry(w);
-    else if (answer == STORE_EXISTS && !named && w->tries < MAX_NAMES)
-        retry_name(w);
-    else
-        fail_stored(w, answer, e);
+    w->outcome = (struct outcome){.answer = answer, .revision = revision};
+    if (e)
+        w->outcome.text = arena_printf(w->r->a, "%s", err_text(e));
+    claims_settle(w, answer == STORE_OK, conclude);
 }
 
 /* A write that changes nothing makes no revision. */
@@ -142,12 +153,40 @@ static void commit_dry(struct write *w)
 {
     struct str key = w->key;
     if (!w->old && cache_get(w->r->s->cache, key)) {
-        fail_stored(w, STORE_EXISTS, NULL);
+        fail_stored(w, STORE_EXISTS);
         return;
     }
     if (!w->old)
         write_drop_meta(&w->object, "resourceVersion");
     finish(w, 0);
+}
+
+/* Somebody was faster with an address or a port: others are tried, and where one was
+ * asked for by its number, that is what the next try says. */
+static void submit(struct write *w, bool ready)
+{
+    if (!ready && (w->claims.broken || w->claims.tries++ == MAX_LOST)) {
+        if (!w->claims.broken)
+            fail(w->r, 500, "InternalError",
+                 "Internal error occurred: others took every address and port that was "
+                 "tried");
+        write_fail(w);
+        return;
+    }
+    if (!ready) {
+        retry(w);
+        return;
+    }
+    struct strbuf b = STRBUF_INIT;
+    struct store_write s = {
+        .key = w->key, .expect = w->old ? w->old->revision : 0, .done = stored, .ctx = w};
+    if (!w->drop) {
+        object_encode(&w->object, &b);
+        s.value = strbuf_str(&b);
+    }
+    w->tries++;
+    store_submit(w->r->s->store, &s);
+    strbuf_release(&b);
 }
 
 static void commit(struct write *w)
@@ -161,16 +200,7 @@ static void commit(struct write *w)
         finish(w, 0);
         return;
     }
-    struct strbuf b = STRBUF_INIT;
-    struct store_write s = {
-        .key = w->key, .expect = w->old ? w->old->revision : 0, .done = stored, .ctx = w};
-    if (!w->drop) {
-        object_encode(&w->object, &b);
-        s.value = strbuf_str(&b);
-    }
-    w->tries++;
-    store_submit(w->r->s->store, &s);
-    strbuf_release(&b);
+    claims_take(w, submit);
 }
 
 static void paid(struct write *w, bool ok)

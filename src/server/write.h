@@ -12,6 +12,30 @@
 
 enum write_answer { WRITE_OBJECT, WRITE_STATUS };
 
+/* What a Service draws from ranges (claims.h). */
+struct claim {
+    struct str key;
+    struct str address; /* empty: it is of a port */
+    bool six;
+    uint32_t port;
+    uint64_t revision; /* of the claim that was made; 0: none */
+};
+struct claim_list {
+    struct claim *v;
+    uint32_t n;
+};
+
+struct write;
+struct claims { /* of a write */
+    struct claim_list take, drop;
+    struct claim_list lost; /* that were others' when they were taken */
+    uint32_t left;          /* answers to wait for */
+    unsigned tries;         /* that lost one */
+    bool failed, broken;    /* not all are taken; for the store's sake */
+    void (*then)(struct write *w);
+    void (*taken)(struct write *w, bool ok);
+};
+
 struct write {
     struct request *r;
     struct str name;
@@ -29,6 +53,12 @@ struct write {
     void (*again)(struct write *w);
     unsigned tries;
     struct str uid, made;    /* of a new object, and its generated name: made once */
+    struct claims claims;
+    struct outcome { /* of the store */
+        enum store_answer answer;
+        uint64_t revision;
+        struct str text;
+    } outcome;
     unsigned waits;          /* for what failure.passing says may change */
     struct net_timer *timer; /* while it waits */
     struct write *next_waiting, **link_waiting;

@@ -275,14 +275,39 @@ static const struct {
      "{\"clusterIP\":\"1.1.1.1\"}", "IPv4",
      "{\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\"],\"ipFamilyPolicy\":"
      "\"SingleStack\",\"ipFamilies\":[\"IPv4\"]}"},
+    {"what was chosen stays",
+     "{\"type\":\"NodePort\",\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\"],"
+     "\"ipFamilyPolicy\":\"SingleStack\",\"ipFamilies\":[\"IPv4\"],\"ports\":[{\"name\":"
+     "\"a\",\"port\":1,\"nodePort\":30001},{\"name\":\"b\",\"port\":2,\"nodePort\":"
+     "30002}]}",
+     "{\"type\":\"NodePort\",\"ports\":[{\"name\":\"b\",\"port\":3},{\"name\":\"c\","
+     "\"port\":1,\"nodePort\":30001},{\"name\":\"a\",\"port\":4}]}",
+     "IPv4",
+     "{\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\"],\"ipFamilyPolicy\":"
+     "\"SingleStack\",\"ipFamilies\":[\"IPv4\"],\"ports\":[{\"name\":\"b\",\"port\":3,"
+     "\"protocol\":\"TCP\",\"targetPort\":3,\"nodePort\":30002},{\"name\":\"c\",\"port\":"
+     "1,"
+     "\"protocol\":\"TCP\",\"targetPort\":1,\"nodePort\":30001},{\"name\":\"a\",\"port\":"
+     "4,"
+     "\"protocol\":\"TCP\",\"targetPort\":4}]}"},
+    {"another type does away with what it does not need",
+     "{\"type\":\"LoadBalancer\",\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\"],"
+     "\"ipFamilyPolicy\":\"SingleStack\",\"ipFamilies\":[\"IPv4\"],"
+     "\"externalTrafficPolicy\":\"Local\",\"healthCheckNodePort\":30005,\"ports\":[{"
+     "\"port\":1,\"nodePort\":30001}]}",
+     "{\"type\":\"ExternalName\",\"clusterIP\":\"1.1.1.1\",\"clusterIPs\":[\"1.1.1.1\"],"
+     "\"ipFamilyPolicy\":\"SingleStack\",\"ipFamilies\":[\"IPv4\"],"
+     "\"externalTrafficPolicy\":\"Local\",\"healthCheckNodePort\":30005,\"ports\":[{"
+     "\"port\":1,\"nodePort\":30001}]}",
+     "IPv4", "{\"ports\":[{\"port\":1,\"protocol\":\"TCP\",\"targetPort\":1}]}"},
     {"none for names of elsewhere", NULL, "{\"type\":\"ExternalName\"}", "IPv4",
      "{\"type\":\"ExternalName\"}"},
 };
 
 static void test_service_families(void **state)
 {
-    static const char *const kept[] = {"clusterIP", "clusterIPs", "ipFamilyPolicy",
-                                       "ipFamilies"};
+    static const char *const kept[] = {"clusterIP",  "clusterIPs", "ipFamilyPolicy",
+                                       "ipFamilies", "ports",      "healthCheckNodePort"};
     struct arena a = {0};
     const struct api_kind *services = kind_of("", "services");
     (void)state;
