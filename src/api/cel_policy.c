@@ -184,6 +184,11 @@ void policy_exprs_free(struct policy_exprs *x)
     free(x);
 }
 
+struct str policy_text_keep(struct policy_exprs *x, struct str text)
+{
+    return arena_str(&x->arena, text);
+}
+
 static struct cel_var doc_var(struct policy_exprs *x, enum policy_doc which,
                               const char *name, const struct cel_type *type)
 {

@@ -60,6 +60,9 @@ struct policy_expr *policy_expr_new(struct policy_exprs *x, struct str text,
 bool policy_variable_add(struct policy_exprs *x, struct str name, struct str text,
                          unsigned flags, struct arena *a, struct policy_error *error);
 
+/* A copy that lives as long as the expressions. */
+struct str policy_text_keep(struct policy_exprs *x, struct str text);
+
 /* ---- On a request ---- */
 
 struct policy_subject { /* documents may be NULL: null */

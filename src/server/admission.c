@@ -47,7 +47,7 @@ static const struct admission_plugin PLUGINS[] = {
     {"PodResizeValidator", true, U, NULL, check_resize_fits},
     {"MutatingAdmissionPolicy", true, 0, NULL, NULL},
     {"MutatingAdmissionWebhook", true, 0, NULL, NULL},
-    {"ValidatingAdmissionPolicy", true, 0, NULL, NULL},
+    {"ValidatingAdmissionPolicy", true, ALL, NULL, check_policies},
     {"ValidatingAdmissionWebhook", true, 0, NULL, NULL},
     {"ResourceQuota", true, CU, NULL, check_quota},
     {"AlwaysDeny", false, ALL, admit_deny_all, admit_deny_all},

@@ -22,6 +22,7 @@ struct admission {
     struct str name;       /* of the object */
     struct doc *object;    /* in the hub version; NULL for DELETE and CONNECT */
     const struct doc *old; /* as it is stored; NULL for CREATE and CONNECT */
+    bool swept;            /* one of a collection that is deleted: it was not named */
 };
 
 /* false: refused, and r->failure says why. */

@@ -26,6 +26,7 @@ struct audit_event { /* of one request */
     struct attributes want;
     struct str received;
     struct str decision, why; /* empty: nobody was asked */
+    struct doc notes;         /* of admission */
     bool failed;              /* nobody was authenticated */
 };
 
@@ -174,7 +175,7 @@ static struct doc response_status(struct request *r, unsigned status)
 
 static struct doc annotations(struct request *r)
 {
-    struct doc d = doc_make_map();
+    struct doc d = doc_dup(r->a, &r->audit->notes);
     if (r->audit->decision.n) {
         set_text(r->a, &d, "authorization.k8s.io/decision", r->audit->decision);
         doc_set(r->a, &d, "authorization.k8s.io/reason",
@@ -265,6 +266,7 @@ void audit_begin(struct request *r, bool failed)
                                      .user = *r->user,
                                      .want = want,
                                      .received = now_micro(r->a),
+                                     .notes = doc_make_map(),
                                      .failed = failed};
     if (!failed)
         emit(r, AUDIT_RECEIVED, 0, STR_NONE);
@@ -282,6 +284,12 @@ void audit_decided(struct request *r, bool allowed)
         return;
     r->audit->decision = allowed ? STR("allow") : STR("forbid");
     authorize(r->s, r->user, &r->audit->want, r->a, &r->audit->why);
+}
+
+void audit_annotate(struct request *r, struct str key, struct str value)
+{
+    if (r->audit && !doc_get_str(&r->audit->notes, key))
+        doc_set_str(r->a, &r->audit->notes, key, doc_make_string(r->a, value));
 }
 
 void audit_started(struct request *r, unsigned status)

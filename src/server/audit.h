@@ -20,6 +20,9 @@ uint64_t audit_lost(const struct audit *a);
 void audit_begin(struct request *r, bool failed);
 /* It acts as another user from here on. */
 void audit_impersonated(struct request *r);
+/* Something that admission has found, for the event; the first word of a key counts.
+ * Texts live as long as the request. */
+void audit_annotate(struct request *r, struct str key, struct str value);
 void audit_decided(struct request *r, bool allowed);
 void audit_started(struct request *r, unsigned status);
 void audit_ended(struct request *r, unsigned status, struct str body);

@@ -23,6 +23,7 @@ struct delete_options {
 
 struct deletion {
     struct write w; /* first */
+    bool swept;     /* one of a collection */
     struct delete_options options;
 };
 
@@ -249,7 +250,8 @@ static void again(struct write *w)
         return;
     }
     w->object = object_doc(w->old, w->r->a);
-    struct admission admission = {w->r, ADMIT_DELETE, w->name, NULL, &w->object};
+    struct admission admission = {w->r, ADMIT_DELETE, d->swept ? STR("") : w->name,
+                                  NULL, &w->object,   d->swept};
     if (!check_preconditions(d) || !admission_mutate(&admission) ||
         !admission_validate(&admission)) {
         write_fail(w);
@@ -370,6 +372,7 @@ static void sweep_next(struct sweep *s)
     struct deletion *d = ARENA_NEW(r->a, struct deletion);
     d->w = (struct write){.r = one, .again = again, .then = swept, .ctx = s};
     d->options = s->options;
+    d->swept = true;
     again(&d->w);
 }
 

@@ -137,6 +137,7 @@ struct server {
     struct strmap by_key;     /* "GROUP/RESOURCE" */
     struct watcher *watchers; /* open watches */
     struct sent *sent;        /* what watches were told last (watch.c) */
+    struct hooks *hooks;      /* webhooks and policies (hooks.h) */
     struct auth *auth;        /* who asks, and may they (auth.h) */
     struct relay *relays;     /* what is being passed on */
     struct openapi *openapi;  /* documents of what is served (openapi.h) */

@@ -16,6 +16,7 @@
 #include "server/claims.h"
 #include "server/compact.h"
 #include "server/current.h"
+#include "server/hooks.h"
 #include "server/openapi.h"
 #include "server/quota.h"
 #include "server/relay.h"
@@ -432,6 +433,8 @@ static bool ready_auth(struct server *s, const struct server_opts *o, struct err
     s->auth = auth_new(s, o, e);
     if (s->auth)
         auth_follow(s);
+    s->hooks = hooks_new();
+    hooks_follow(s);
     return s->auth != NULL;
 }
 
@@ -533,6 +536,7 @@ void server_free(struct server *s)
         net_server_free(s->http);
     if (s->local)
         net_server_free(s->local);
+    hooks_free(s->hooks);
     auth_free(s->auth);
     quota_ledger_free(s->quotas);
     if (s->cache)

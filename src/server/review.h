@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What admission asks, as documents: an AdmissionRequest of admission.k8s.io, and
+ * the objects in the version that whoever is asked wants. All in the request's arena.
+ */
+#ifndef DRAY_SERVER_REVIEW_H
+#define DRAY_SERVER_REVIEW_H
+
+#include "server/match.h"
+
+/* kind: as expressions of "paramKind" and reviews name it. */
+struct review_kind {
+    struct str group, version, kind;
+};
+struct review_kind review_kind_of(const struct resource *res);
+
+/* Everything but the objects. */
+struct doc review_request(struct admission *a, const struct resource *as);
+/* In that version; false: there is none. */
+bool review_object(struct admission *a, const struct resource *as, struct doc *out);
+bool review_old(struct admission *a, const struct resource *as, struct doc *out);
+/* The object as whoever was asked in that version made it: back into the stored one, with
+ * the defaults of what was added. false: it is none, and r->failure says so. */
+bool review_take(struct admission *a, const struct resource *as, struct doc *d);
+
+#endif

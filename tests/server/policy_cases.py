@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of `policies`: what is made, and what is asked then.
+
+A case has policies of its own, which look at objects with the label case=NAME alone.
+"""
+GROUP = "/apis/admissionregistration.k8s.io/v1/"
+VAP, VAPB = GROUP + "validatingadmissionpolicies", GROUP + "validatingadmissionpolicybindings"
+MAP, MAPB = GROUP + "mutatingadmissionpolicies", GROUP + "mutatingadmissionpolicybindings"
+MAPS = "/api/v1/namespaces/one/configmaps"
+MERGE = "application/merge-patch+json"
+
+NAMESPACES = [("/api/v1/namespaces", {"metadata": {"name": n, "labels": labels}})
+              for n, labels in (("one", {"team": "red"}), ("two", {"team": "blue"}))]
+OBJECTS = [
+    (MAPS, {"metadata": {"name": "limits", "labels": {"kind": "limits"}}, "data": {"max": "3"}}),
+    (MAPS, {"metadata": {"name": "more", "labels": {"kind": "limits"}}, "data": {"max": "5"}}),
+    ("/api/v1/namespaces/two/configmaps", {"metadata": {"name": "limits"}, "data": {"max": "9"}}),
+]
+CASES = []
+
+
+def config(case, name="x", **data):
+    return {"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": name, "labels": {"case": case}}, "data": data}
+
+
+def rule(operations=("CREATE", "UPDATE"), groups=("",), versions=("v1",),
+         resources=("configmaps",), **more):
+    return {"operations": list(operations), "apiGroups": list(groups),
+            "apiVersions": list(versions), "resources": list(resources), **more}
+
+
+def objects_of(case):
+    name = case["name"]
+    policy, binding = case["paths"]
+    spec = {"matchConstraints": {"resourceRules": [rule()],
+                                 "objectSelector": {"matchLabels": {"case": name}}},
+            **case["spec"]}
+    if case["match"]:
+        spec["matchConstraints"] = {**spec["matchConstraints"], **case["match"]}
+    bindings = case["bindings"]
+    made = [(policy, {"metadata": {"name": name}, "spec": spec})] if case["spec"] else []
+    for i, b in enumerate(bindings):
+        made.append((binding, {"metadata": {"name": f"{name}-{i}"},
+                               "spec": {"policyName": name, **b}}))
+    return made
+
+
+def validating(name, spec, steps, binding=None, match=None, bindings=None):
+    CASES.append({"name": name, "paths": (VAP, VAPB), "spec": spec, "steps": steps, "match": match,
+                  "bindings": bindings or [{"validationActions": ["Deny"], **(binding or {})}]})
+
+
+def mutating(name, spec, steps, binding=None, match=None):
+    CASES.append({"name": name, "paths": (MAP, MAPB), "match": match, "steps": steps,
+                  "spec": {"reinvocationPolicy": "Never", "failurePolicy": "Fail", **spec},
+                  "bindings": [binding or {}]})
+
+
+def create(case, **data):
+    return ("POST", MAPS, config(case, case + "-x", **data))
+
+
+def checks(*expressions, **more):
+    return {"validations": [e if isinstance(e, dict) else {"expression": e} for e in expressions],
+            **more}
+
+
+def simple(name, spec, **data):
+    validating(name, spec, [create(name, **(data or {"k": "v"}))])
+
+
+# ---- validations and their messages ----
+
+simple("allow", checks("object.data.k == 'v'"))
+simple("deny", checks("object.data.k == 'w'"))
+simple("message", checks({"expression": "false", "message": "  no way  "}))
+simple("reason", checks({"expression": "false", "message": "m", "reason": "Forbidden"}))
+simple("too-large", checks({"expression": "false", "reason": "RequestEntityTooLarge"}))
+simple("message-expression", checks({"expression": "false", "message": "plain",
+                                     "messageExpression": "'made of ' + object.data.k"}))
+simple("message-lines", checks({"expression": "false", "message": "plain",
+                                "messageExpression": "'a\\nb'"}))
+simple("message-fails", checks({"expression": "false",
+                                "messageExpression": "'x' + object.data.nope"}))
+simple("message-empty", checks({"expression": "false", "messageExpression": "'   '"}))
+simple("message-long", checks({"expression": "false", "messageExpression":
+                               "['0123456789'].map(x, x + x + x + x + x + x + x + x + x + x)"
+                               ".map(x, x + x + x + x + x + x + x + x + x + x)"
+                               ".map(x, x + x + x + x + x + x)[0]"}))
+simple("several", checks("object.data.k == 'v'", {"expression": "1 > 2", "message": "first"},
+                         {"expression": "2 > 3", "message": "second"}))
+simple("fails", checks("object.data.nope == 'v'"))
+simple("fails-ignored", checks("object.data.nope == 'v'", failurePolicy="Ignore"))
+simple("fails-and-denies", checks("object.data.nope == 'v'", "false", failurePolicy="Ignore"))
+simple("false-first", checks("1 > 2", "object.data.nope == 'v'"))
+simple("error-index", checks("object.data['k'][0] == 'v'"))
+simple("error-type", checks("object.data.k > 5"))
+simple("quotes", checks({"expression": "object.metadata.name == \"a'b\""}))
+
+# ---- what expressions see ----
+
+simple("request", checks("request.operation == 'CREATE' && request.name == 'request-x' && "
+                         "request.namespace == 'one' && !request.dryRun && "
+                         "request.kind.kind == 'ConfigMap' && request.resource.group == '' && "
+                         "request.requestResource.resource == 'configmaps' && "
+                         "!has(request.subResource) && 'system:masters' in request.userInfo.groups",
+                         {"expression": "false", "messageExpression":
+                          "request.options.kind + request.options.apiVersion"}))
+simple("old-is-null", checks("oldObject == null && object != null && object.kind == 'ConfigMap' "
+                             "&& object.apiVersion == 'v1'"))
+simple("metadata", checks("has(object.metadata.uid) && has(object.metadata.creationTimestamp) && "
+                          "type(object.metadata.creationTimestamp) == string && "
+                          "size(object.metadata.managedFields) == 1"))
+simple("namespace", checks("namespaceObject.metadata.name == 'one' && "
+                           "namespaceObject.metadata.labels.team == 'red' && "
+                           "namespaceObject.status.phase == 'Active'"))
+simple("namespace-field", checks("has(namespaceObject.metadata.uid)"))
+simple("sizes", checks({"expression": "false", "messageExpression":
+                        "string(size(object)) + ' ' + string(object.data.size()) + ' ' + "
+                        "object.data.map(x, x).join(',')"}))
+simple("optional", checks({"expression": "object.?data.?nope.orValue('d') == 'd' && "
+                           "object.data[?'k'].orValue('') == 'v'"}))
+simple("variables", checks("variables.b == 2 && variables.l.all(x, x < 5)", variables=[
+    {"name": "a", "expression": "object.data.size()"},
+    {"name": "b", "expression": "variables.a + 1"},
+    {"name": "l", "expression": "[1, 2, 3]"}]))
+simple("variable-fails", checks("variables.a == 2", variables=[
+    {"name": "a", "expression": "object.data.nope"}]))
+simple("variable-unused", checks("true", variables=[
+    {"name": "a", "expression": "object.data.nope"}]))
+simple("variable-chain-fails", checks("variables.b == 2", variables=[
+    {"name": "a", "expression": "object.data.nope"},
+    {"name": "b", "expression": "variables.a"}]))
+simple("variable-has", checks("has(variables.a)", variables=[
+    {"name": "a", "expression": "1"}]))
+simple("authorizer", checks("authorizer.group('').resource('pods').namespace('one')"
+                            ".check('create').allowed()",
+                            {"expression": "!authorizer.serviceAccount('one', 'default').group('')"
+                             ".resource('pods').check('create').allowed()"},
+                            {"expression": "authorizer.requestResource.check('update').allowed()"},
+                            {"expression": "false", "message": "all asked"}))
+simple("authorizer-path", checks({"expression": "authorizer.path('/healthz').check('get')"
+                                  ".allowed() && !authorizer.path('/x').check('get').errored()"}))
+simple("authorizer-bad", checks("authorizer.serviceAccount('a b', 'c').path('/x').check('get')"
+                                ".allowed()"))
+simple("authorizer-many", checks("['a', 'b', 'c'].all(x, authorizer.group('').resource(x)"
+                                 ".check('get').allowed())"))
+simple("libraries", checks("quantity('1Gi').isGreaterThan(quantity('1Mi')) && isIP('10.0.0.1') && "
+                           "semver('1.2.3').major() == 1 && ['b', 'a'].sort() == ['a', 'b'] && "
+                           "'A'.lowerAscii() == 'a' && url('https://h/p').getHost() == 'h' && "
+                           "format.dns1123Label().validate('a').hasValue() == false"))
+
+# ---- limits ----
+
+simple("call-limit", checks("[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, "
+                            "[1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, "
+                            "[1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, "
+                            "a + b + c + d + e + f > 0))))))"))
+BIG = ("[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10]"
+       ".all(c, [1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4].all(e, a + b + c + d + e > 0)))))")
+simple("budget", checks(*[BIG] * 24))
+simple("budget-ignored", checks(*[BIG] * 24, failurePolicy="Ignore"))
+
+# ---- conditions ----
+
+simple("condition-met", checks("false", matchConditions=[
+    {"name": "a", "expression": "object.data.k == 'v'"}]))
+simple("condition-unmet", checks("false", matchConditions=[
+    {"name": "a", "expression": "true"}, {"name": "b", "expression": "object.data.k == 'w'"}]))
+simple("condition-fails", checks("true", matchConditions=[
+    {"name": "a", "expression": "object.data.nope == 'w'"}]))
+simple("conditions-fail", checks("true", matchConditions=[
+    {"name": "a", "expression": "object.data.nope == 'w'"},
+    {"name": "b", "expression": "object.data.none == 'w'"}]))
+simple("condition-fails-ignored", checks("false", failurePolicy="Ignore", matchConditions=[
+    {"name": "a", "expression": "object.data.nope == 'w'"}]))
+simple("condition-fails-unmet", checks("false", matchConditions=[
+    {"name": "a", "expression": "object.data.nope == 'w'"},
+    {"name": "b", "expression": "1 > 2"}]))
+
+# ---- actions ----
+
+validating("warn", checks({"expression": "false", "message": "m\"q\\"}, "1 > 2"),
+           [create("warn", k="v")], {"validationActions": ["Warn"]})
+validating("audit", checks("false"), [create("audit", k="v")], {"validationActions": ["Audit"]})
+validating("warn-audit", checks("object.data.nope == ''"), [create("warn-audit", k="v")],
+           {"validationActions": ["Warn", "Audit"]})
+validating("two-bindings", checks("false"), [create("two-bindings", k="v")],
+           bindings=[{"validationActions": ["Warn"]}, {"validationActions": ["Deny"]}])
+validating("unbound", checks("false"), [create("unbound", k="v")],
+           bindings=[{"policyName": "nobody", "validationActions": ["Deny"]}])
+simple("annotations", checks("true", auditAnnotations=[
+    {"key": "a", "valueExpression": "'v'"}, {"key": "b", "valueExpression": "null"}]))
+simple("annotation-fails", {"auditAnnotations": [
+    {"key": "a", "valueExpression": "object.data.nope + 'x'"}]})
+simple("annotation-fails-ignored", {"failurePolicy": "Ignore", "auditAnnotations": [
+    {"key": "a", "valueExpression": "object.data.nope + 'x'"}]})
+
+# ---- matching ----
+
+validating("update", checks("oldObject == null || oldObject.data.k != object.data.k"), [
+    create("update", k="v"),
+    ("PATCH", MAPS + "/update-x", {"data": {"k": "w"}}, MERGE),
+    ("PATCH", MAPS + "/update-x", {"data": {"other": "w"}}, MERGE),
+    ("PUT", MAPS + "/update-x", config("update", "update-x", k="w")),
+    ("PUT", MAPS + "/update-x?dryRun=All", config("update", "update-x", k="w"))])
+validating("delete", checks({"expression": "object != null", "messageExpression":
+                             "oldObject.metadata.name + request.operation + "
+                             "string(request.options)"}),
+           [create("delete", k="v"), ("DELETE", MAPS + "/delete-x", None),
+            ("DELETE", MAPS + "?labelSelector=case%3Ddelete", None)],
+           match={"resourceRules": [rule(["DELETE"])]})
+validating("labels-leave", checks("false"), [
+    ("POST", MAPS, config("labels-join", "labels-leave-x")),
+    ("PATCH", MAPS + "/labels-leave-x", {"metadata": {"labels": {"case": "labels-leave"}}}, MERGE),
+], match={"resourceRules": [rule(["UPDATE"])]})
+validating("namespaces", checks("false"), [
+    create("namespaces"),
+    ("POST", "/api/v1/namespaces/two/configmaps", config("namespaces"))],
+    match={"namespaceSelector": {"matchLabels": {"team": "blue"}}})
+validating("namespace-name", checks("false"), [
+    create("namespace-name"),
+    ("POST", "/api/v1/namespaces/two/configmaps", config("namespace-name", "nn"))],
+    match={"namespaceSelector": {"matchExpressions": [
+        {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["two"]}]}})
+validating("names", checks("false"), [
+    ("POST", MAPS, config("names", "names-a")), ("POST", MAPS, config("names", "names-b"))],
+    match={"resourceRules": [rule(resourceNames=["names-a"])]})
+validating("excluded", checks("false"), [
+    ("POST", MAPS, config("excluded", "excluded-a")),
+    ("POST", MAPS, config("excluded", "excluded-b"))],
+    match={"excludeResourceRules": [rule(resourceNames=["excluded-a"])]})
+validating("binding-match", checks("false"), [
+    create("binding-match"), ("POST", "/api/v1/namespaces/two/configmaps",
+                              config("binding-match"))],
+    {"matchResources": {"namespaceSelector": {"matchLabels": {"team": "blue"}}}})
+validating("binding-rules", checks("false"), [
+    ("POST", MAPS, config("binding-rules", "br-a")), ("POST", MAPS, config("binding-rules", "br-b"))],
+    {"matchResources": {"resourceRules": [rule(resourceNames=["br-b"])]}})
+validating("cluster-scope", checks("false"), [
+    create("cluster-scope"),
+    ("POST", "/api/v1/namespaces", {"metadata": {"name": "cs", "labels": {"case": "cluster-scope"}}})],
+    match={"resourceRules": [rule(resources=["*"], scope="Cluster")]})
+validating("namespaced-scope", checks("false"), [
+    create("namespaced-scope"),
+    ("POST", "/api/v1/namespaces", {"metadata": {"name": "nsc", "labels": {
+        "case": "namespaced-scope"}}})],
+    match={"resourceRules": [rule(resources=["*"], scope="Namespaced")]})
+validating("of-namespaces", checks({"expression": "false", "messageExpression":
+                                    "request.namespace + '/' + request.name + ' ' + "
+                                    "string(namespaceObject == null)"}), [
+    ("POST", "/api/v1/namespaces", {"metadata": {"name": "ons", "labels": {
+        "case": "of-namespaces"}}})],
+    match={"resourceRules": [rule(resources=["namespaces"])],
+           "namespaceSelector": {"matchLabels": {"case": "of-namespaces"}}})
+DEPLOY = {"metadata": {"name": "d", "labels": {"case": "equivalent"}},
+          "spec": {"minReadySeconds": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {
+              "metadata": {"labels": {"a": "b"}},
+              "spec": {"containers": [{"name": "c", "image": "i"}]}}}}
+HPA = {"metadata": {"name": "h", "labels": {"case": "equivalent"}},
+       "spec": {"maxReplicas": 2, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}}
+validating("equivalent", checks({"expression": "false", "messageExpression":
+                                 "object.apiVersion + ' ' + request.kind.version + ' ' + "
+                                 "request.requestKind.version + ' ' + request.resource.version + ' '"
+                                 " + string(has(object.spec.targetCPUUtilizationPercentage))"}), [
+    ("POST", "/apis/autoscaling/v1/namespaces/one/horizontalpodautoscalers",
+     {**HPA, "spec": {**HPA["spec"], "targetCPUUtilizationPercentage": 50}}),
+    ("POST", "/apis/autoscaling/v2/namespaces/one/horizontalpodautoscalers", HPA)],
+    match={"resourceRules": [rule(groups=["autoscaling"], versions=["v1"],
+                                  resources=["horizontalpodautoscalers"])]})
+validating("exact", checks("false"), [
+    ("POST", "/apis/autoscaling/v2/namespaces/one/horizontalpodautoscalers",
+     {**HPA, "metadata": {"name": "e", "labels": {"case": "exact"}}})],
+    match={"matchPolicy": "Exact", "resourceRules": [
+        rule(groups=["autoscaling"], versions=["v1"], resources=["horizontalpodautoscalers"])]})
+validating("scale", checks({"expression": "false", "messageExpression":
+                            "object.kind + ' ' + object.apiVersion + ' ' + request.kind.group + ' '"
+                            " + request.subResource + ' ' + string(object.spec.replicas) + ' ' + "
+                            "string(oldObject.spec.replicas) + ' ' + request.name"}), [
+    ("POST", "/apis/apps/v1/namespaces/one/deployments",
+     {**DEPLOY, "metadata": {"name": "s", "labels": {"case": "scale"}}}),
+    ("PATCH", "/apis/apps/v1/namespaces/one/deployments/s/scale", {"spec": {"replicas": 3}},
+     MERGE)],
+    match={"resourceRules": [rule(groups=["apps"], resources=["deployments/scale"])],
+           "objectSelector": {}})
+validating("status", checks({"expression": "false", "messageExpression":
+                             "object.kind + ' ' + request.subResource"}), [
+    ("POST", "/apis/apps/v1/namespaces/one/deployments",
+     {**DEPLOY, "metadata": {"name": "t", "labels": {"case": "status"}}}),
+    ("PATCH", "/apis/apps/v1/namespaces/one/deployments/t/status", {"status": {"replicas": 3}},
+     MERGE)],
+    match={"resourceRules": [rule(groups=["apps"], resources=["deployments/*"])]})
+validating("generated-name", checks({"expression": "false", "messageExpression":
+                                     "string(request.name.startsWith('gen-')) + ' ' + "
+                                     "string(size(request.name))"}), [
+    ("POST", MAPS, {"metadata": {"generateName": "gen-", "labels": {"case": "generated-name"}}})])
+validating("policies-exempt", checks("false"), [
+    ("POST", VAP, {"metadata": {"name": "ex"}, "spec": {
+        "validations": [{"expression": "true"}], "matchConstraints": {"resourceRules": [rule()]}}})],
+    match={"resourceRules": [rule(groups=["admissionregistration.k8s.io"], resources=["*"])],
+           "objectSelector": {}})
+
+# ---- parameters ----
+
+KIND = {"apiVersion": "v1", "kind": "ConfigMap"}
+LIMIT = {"expression": "object.data.size() <= int(params.data.max)", "messageExpression":
+         "'at most ' + params.data.max + ' of ' + params.kind + params.apiVersion"}
+BIG_DATA = {"a": "", "b": "", "c": "", "d": ""}
+
+
+def with_params(name, ref, data=None, kind=None, check=LIMIT, **more):
+    binding = {"validationActions": ["Deny"]}
+    if ref is not None:
+        binding["paramRef"] = {"parameterNotFoundAction": "Deny", **ref}
+    validating(name, {"paramKind": kind or KIND, **checks(check), **more},
+               [create(name, **(BIG_DATA if data is None else data))], binding)
+
+
+with_params("param-name", {"name": "limits"})
+with_params("param-allows", {"name": "limits"}, {"a": ""})
+with_params("param-namespace", {"name": "limits", "namespace": "two"})
+with_params("param-selector", {"selector": {"matchLabels": {"kind": "limits"}}})
+with_params("param-missing", {"name": "nope"})
+with_params("param-missing-allowed", {"name": "nope", "parameterNotFoundAction": "Allow"})
+with_params("param-none-selected", {"selector": {"matchLabels": {"kind": "nope"}}})
+with_params("param-no-ref", None, check={"expression": "params != null"})
+with_params("param-unknown-kind", {"name": "x"}, kind={"apiVersion": "v9", "kind": "Nope"})
+with_params("param-unknown-ignored", {"name": "x"}, kind={"apiVersion": "v9", "kind": "Nope"},
+            failurePolicy="Ignore")
+with_params("param-cluster", {"name": "one"}, kind={"apiVersion": "v1", "kind": "Namespace"},
+            check={"expression": "params.metadata.labels.team == 'blue'"})
+with_params("param-cluster-namespace", {"name": "one", "namespace": "one"},
+            kind={"apiVersion": "v1", "kind": "Namespace"}, check={"expression": "true"})
+with_params("param-fails", {"name": "limits"}, check={"expression": "params.data.nope == 'x'"})
+validating("param-unbound-namespace", {"paramKind": KIND, **checks("true")}, [
+    ("POST", "/api/v1/namespaces", {"metadata": {"name": "pun", "labels": {
+        "case": "param-unbound-namespace"}}}),
+    ("POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
+     {"metadata": {"name": "pun", "labels": {"case": "param-unbound-namespace"}}, "value": 5})],
+    {"paramRef": {"name": "limits", "parameterNotFoundAction": "Deny"}},
+    match={"resourceRules": [rule(groups=["*"], resources=["*"])]})
