@@ -106,7 +106,7 @@ simple("request", checks("request.operation == 'CREATE' && request.name == 'requ
                          "request.requestResource.resource == 'configmaps' && "
                          "!has(request.subResource) && 'system:masters' in request.userInfo.groups",
                          {"expression": "false", "messageExpression":
-                          "request.options.kind + request.options.apiVersion"}))
+                          "'' + request.options.kind + request.options.apiVersion"}))
 simple("old-is-null", checks("oldObject == null && object != null && object.kind == 'ConfigMap' "
                              "&& object.apiVersion == 'v1'"))
 simple("metadata", checks("has(object.metadata.uid) && has(object.metadata.creationTimestamp) && "
