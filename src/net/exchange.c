@@ -190,6 +190,10 @@ struct exchange *exchange_new(struct conn *c)
 
 static void release_request(struct exchange *x)
 {
+    struct net_observer o = x->observer;
+    x->observer = (struct net_observer){0};
+    if (o.freed)
+        o.freed(o.ctx);
     if (x->conn) {
         x->conn->server->body_bytes -= x->body.n;
         x->conn->body_bytes -= x->body.n;
@@ -421,7 +425,7 @@ void net_observe(struct net_exchange *pub, const struct net_observer *o)
 void exchange_observed(struct exchange *x)
 {
     struct net_observer o = x->observer;
-    x->observer = (struct net_observer){0};
+    x->observer = (struct net_observer){.freed = o.freed, .ctx = o.ctx};
     if (o.done)
         o.done(o.ctx, x->status, x->whole);
 }

@@ -193,6 +193,8 @@ struct net_observer {
      * exchange is freed yet. body: all of it; in pieces, none. */
     void (*done)(void *ctx, unsigned status, struct str body);
     void *ctx;
+    /* Nobody works on it anymore: its arena goes next. NULL: need not be told. */
+    void (*freed)(void *ctx);
 };
 /* One at most; copied. */
 void net_observe(struct net_exchange *x, const struct net_observer *o);
