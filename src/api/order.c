@@ -103,10 +103,20 @@ void api_order(const struct api_type *t, struct doc *d, struct arena *a)
     }
 }
 
+static void order_metadata(struct doc *d, struct arena *a)
+{
+    const struct api_type *t = api_type_find(STR("meta"), STR("v1"), STR("ObjectMeta"));
+    for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++)
+        if (str_is(doc_key(&d->members[i]), "metadata"))
+            api_order(t, &d->members[i].value, a);
+}
+
 void api_order_object(struct doc *d, struct arena *a)
 {
     const struct api_type *t =
         api_type_of_object(doc_get_text(d, "apiVersion"), doc_get_text(d, "kind"));
     if (t)
         api_order(t, d, a);
+    else
+        order_metadata(d, a);
 }

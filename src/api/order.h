@@ -14,7 +14,7 @@
 
 /* d is mutable; a is for the work alone. */
 void api_order(const struct api_type *t, struct doc *d, struct arena *a);
-/* The type is what the object says; a kind of nobody's stays as it is. */
+/* The type is what the object says; of a kind of nobody's its metadata alone. */
 void api_order_object(struct doc *d, struct arena *a);
 
 #endif

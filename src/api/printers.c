@@ -428,6 +428,8 @@ static struct str describe(const struct column *c, struct arena *a)
 
 static struct doc definitions(const struct api_print *p, const struct table *t)
 {
+    if (p->columns)
+        return api_columns_definitions(p->columns, p->a);
     struct doc list = doc_make_list();
     for (const struct column *c = t->columns; c->name; c++) {
         struct doc d = doc_make_map();
@@ -492,13 +494,22 @@ static struct doc metadata_only(const struct api_print *p, const struct doc *obj
     return d;
 }
 
+static struct doc cells_of(const struct api_print *p, const struct printing *how,
+                           const struct table *t, const struct doc *object)
+{
+    if (p->columns)
+        return api_columns_cells(p->columns, object, p->now, p->a);
+    struct doc cells = doc_make_list();
+    for (const struct column *c = t->columns; c->name; c++)
+        doc_append(p->a, &cells, c->cell(how, object, c->argument));
+    return cells;
+}
+
 static struct doc row_of(const struct api_print *p, const struct printing *how,
                          const struct table *t, const struct doc *object)
 {
-    struct doc row = doc_make_map(), cells = doc_make_list();
-    for (const struct column *c = t->columns; c->name; c++)
-        doc_append(p->a, &cells, c->cell(how, object, c->argument));
-    doc_set(p->a, &row, "cells", cells);
+    struct doc row = doc_make_map();
+    doc_set(p->a, &row, "cells", cells_of(p, how, t, object));
     if (t->kind && strcmp(t->kind, "Pod") == 0)
         add_conditions(p, object, &row);
     doc_set(p->a, &row, "object",
@@ -564,10 +575,12 @@ struct doc api_table(const struct api_print *p, const struct doc *object)
     struct str version = doc_get_text(object, "apiVersion"),
                kind = doc_get_text(object, "kind");
     const struct doc *items = doc_get(object, "items");
-    bool list = str_ends(kind, STR("List")) && items && items->type == DOC_LIST;
-    if (list)
+    bool called = p->columns ? str_is(kind, p->columns->list_kind)
+                             : str_ends(kind, STR("List"));
+    bool list = called && items && items->type == DOC_LIST;
+    if (list && !p->columns)
         kind = str_sub(kind, 0, kind.n - 4);
-    const struct table *t = table_of(version, kind);
+    const struct table *t = p->columns ? &ANY_KIND : table_of(version, kind);
     struct printing how = {p->a, p->now,
                            list ? default_class(items->items, items->n) : STR("")};
     struct doc table = table_head(p, t, object, list), rows = doc_make_list();

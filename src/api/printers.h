@@ -6,7 +6,7 @@
 #ifndef DRAY_API_PRINTERS_H
 #define DRAY_API_PRINTERS_H
 
-#include "doc/doc.h"
+#include "api/columns.h"
 
 enum api_include { API_INCLUDE_METADATA, API_INCLUDE_NONE, API_INCLUDE_OBJECT };
 
@@ -16,6 +16,7 @@ struct api_print {
     enum api_include include;
     bool no_headers;
     const char *version; /* of meta.k8s.io, in rows; NULL: v1 */
+    const struct api_columns *columns; /* of a custom resource; NULL: the kind's own */
 };
 
 /*
