@@ -94,12 +94,18 @@ static struct str subresource_of(const struct api_kind *kind)
 
 static bool has_status(const struct api_kind *kind, struct arena *a)
 {
+    if (kind->custom)
+        return kind->custom->status;
     struct str name = arena_printf(a, "%s/status", kind->resource);
     return api_resource_find(str_from(kind->group), str_from(kind->version), name);
 }
 
 static const char *reset_fields(const struct api_kind *kind, struct arena *a)
 {
+    if (kind->custom && str_is(subresource_of(kind), "status"))
+        return "metadata spec";
+    if (kind->custom && subresource_of(kind).n)
+        return "";
     for (size_t i = 0; i < sizeof RESETS / sizeof *RESETS; i++)
         if (strcmp(kind->resource, RESETS[i].resource) == 0)
             return RESETS[i].fields;
@@ -201,7 +207,8 @@ static struct doc empty_object(const struct write *c)
     struct doc d = doc_make_map();
     doc_set(c->a, &d, "apiVersion", doc_make_string(c->a, c->version));
     doc_set(c->a, &d, "kind", doc_make_string(c->a, c->kind));
-    api_canonical(c->w->kind->type, &d, c->a);
+    if (!c->w->kind->custom)
+        api_canonical(c->w->kind->type, &d, c->a);
     return d;
 }
 
@@ -219,14 +226,35 @@ static void set_entries(struct doc *object, const struct managers *m, struct are
         doc_set(a, meta, "managedFields", managers_encode(m, a));
 }
 
+/* NULL: unknown. */
+static const struct api_kind *kind_in(const struct write *c, struct str version)
+{
+    const struct api_custom *custom = c->w->kind->custom;
+    if (!custom)
+        return api_kind_find(version, c->kind);
+    for (uint32_t i = 0; i < custom->nversions; i++)
+        if (api_version_is(custom->versions[i], version))
+            return custom->versions[i];
+    return NULL;
+}
+
+/* Versions of a custom kind differ in their names alone. */
+static void convert_object(const struct api_kind *from, const struct api_kind *to,
+                           struct doc *d, struct arena *a)
+{
+    if (to->custom)
+        return;
+    api_convert(from, to, d, a);
+    api_canonical(to->type, d, a);
+}
+
 /* false: the version is unknown. */
 static bool convert(const struct write *c, const struct doc *object, struct str version,
                     const struct api_type **type, struct doc *out)
 {
     struct str said = doc_get_text(object, "apiVersion");
     struct str have = said.n ? said : c->version;
-    const struct api_kind *from = api_kind_find(have, c->kind);
-    const struct api_kind *to = api_kind_find(version, c->kind);
+    const struct api_kind *from = kind_in(c, have), *to = kind_in(c, version);
     *out = *object;
     *type = c->w->kind->type;
     if (str_eq(have, version) && str_eq(version, c->version))
@@ -237,9 +265,8 @@ static bool convert(const struct write *c, const struct doc *object, struct str 
     if (str_eq(have, version))
         return true;
     *out = doc_dup(c->a, object);
-    api_convert(from, to, out, c->a);
+    convert_object(from, to, out, c->a);
     doc_set(c->a, out, "apiVersion", doc_make_string(c->a, version));
-    api_canonical(to->type, out, c->a);
     return true;
 }
 

@@ -184,10 +184,12 @@ class Tables:
             out(f'    [{i}] = true,')
         out('};\n')
         out('const struct api_rules *api_rules_of(const struct api_type *t)\n{\n'
-            '    const struct api_rules *r = &rules[t - types];\n'
-            '    return r->nrows ? r : NULL;\n}\n')
+            '    bool built_in = t >= types && t < types + sizeof types / sizeof *types;\n'
+            '    const struct api_rules *r = built_in ? &rules[t - types] : NULL;\n'
+            '    return r && r->nrows ? r : NULL;\n}\n')
         out('bool api_rules_below(const struct api_type *t)\n{\n'
-            '    return below[t - types];\n}\n')
+            '    bool built_in = t >= types && t < types + sizeof types / sizeof *types;\n'
+            '    return built_in && below[t - types];\n}\n')
 
     def write_rows(self, out, i, rows):
         stem, name = self.names[i]

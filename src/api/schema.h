@@ -82,6 +82,8 @@ struct api_type {
     bool atomic; /* server-side apply owns it as one, wherever it is not told otherwise */
 };
 
+struct api_custom;
+
 struct api_kind { /* a resource or a subresource */
     const char *group, *version;
     const char *resource; /* "pods", "pods/status" */
@@ -92,6 +94,16 @@ struct api_kind { /* a resource or a subresource */
     const struct api_type
         *type; /* of the body; NULL: none of ours (options of connect verbs) */
     bool namespaced;
+    const struct api_custom *custom; /* NULL: built in */
+};
+
+/* What kinds that are made at run time know of their like: the tables below hold built-in
+ * ones alone. */
+struct api_custom {
+    const struct api_kind *const *versions; /* the resource in all its versions */
+    uint32_t nversions;
+    const char *list_kind;
+    bool status; /* it has the subresource, in this version */
 };
 
 extern const struct api_kind api_kinds[];
