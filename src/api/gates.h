@@ -21,9 +21,9 @@
     X(DRADeviceBindingConditions, true, false, BETA)                                     \
     X(DRADeviceCompatibilityGroups, false, false, ALPHA)                                 \
     X(DRADeviceTaintRules, true, false, GA)                                              \
-    X(DRADeviceTaints, true, false, BETA)                                                \
+    X(DRADeviceTaints, true, false, GA)                                                  \
     X(DRAExtendedResource, true, true, GA)                                               \
-    X(DRAFractionalCapacityRange, false, false, ALPHA)                                   \
+    X(DRAFractionalCapacityRange, false, false, BETA)                                    \
     X(DRAListTypeAttributes, false, false, ALPHA)                                        \
     X(DRANodeAllocatableResources, false, false, ALPHA)                                  \
     X(DRAOptionalNodeOperations, false, false, ALPHA)                                    \
@@ -43,6 +43,16 @@
     X(PodTopologyLabelsAdmission, true, false, BETA)                                     \
     X(ServiceAccountNodeAudienceRestriction, true, false, BETA)                          \
     X(StorageVersionMigrator, true, false, GA)
+
+/* A gate that cannot be on without another. Where the other is locked on, it is not said.
+ */
+#define API_GATE_NEEDS(X)                                                                \
+    X(DRADeviceCompatibilityGroups, DRAPartitionableDevices)                             \
+    X(DRADeviceTaintRules, DRADeviceTaints)                                              \
+    X(DRAFractionalCapacityRange, DRAConsumableCapacity)                                 \
+    X(DRAPartitionableDevicesType, DRAPartitionableDevices)                              \
+    X(DRAPartitionableDevicesType, DRAResourcePoolStatus)                                \
+    X(DRAWorkloadResourceClaims, GenericWorkload)
 
 enum api_gate {
 #define X(name, on, locked, stage) API_GATE_##name,
@@ -68,5 +78,7 @@ enum api_gate_stage { API_STAGE_ALPHA, API_STAGE_BETA, API_STAGE_GA };
 enum api_gate_stage api_gate_stage(enum api_gate gate);
 /* Sets without regard to locks (tests, emulation of older versions). */
 void api_gate_set(struct api_gates *g, enum api_gate gate, bool on);
+/* Whether each gate that is on has what it needs. */
+bool api_gates_check(const struct api_gates *g, struct err *e);
 
 #endif

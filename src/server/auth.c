@@ -58,10 +58,10 @@ void auth_follow(struct server *s)
     a->watches[RBAC_KINDS] = cache_watch(s->cache, pods, now, pod_index_event, a->pods);
 }
 
-static void read_node_rules(struct auth *a)
+static void read_node_rules(struct auth *a, const struct api_gates *g)
 {
     struct doc d;
-    if (bootstrap_find(STR("ClusterRole"), STR(""), STR("system:node"), &a->arena, &d))
+    if (bootstrap_find(g, STR("ClusterRole"), STR(""), STR("system:node"), &a->arena, &d))
         a->node_rules = rules_read(doc_get(&d, "rules"), &a->arena);
 }
 
@@ -71,7 +71,7 @@ struct auth *auth_new(struct server *s, const struct server_opts *o, struct err 
     a->rbac = rbac_new();
     a->pods = pod_index_new();
     a->anonymous = o->anonymous;
-    read_node_rules(a);
+    read_node_rules(a, &o->gates);
     a->tokens = tokens_new(s, o, e);
     if (a->tokens)
         return a;

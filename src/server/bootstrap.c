@@ -18,15 +18,46 @@ struct making { /* of all of them */
     struct err *e;
 };
 
-bool bootstrap_find(struct str kind, struct str namespace, struct str name,
-                    struct arena *a, struct doc *out)
+/* ---- what the table holds ---- */
+
+static bool is_on(const struct api_gates *g, struct doc *d)
+{
+    struct str gate = doc_get_text(d, "if");
+    bool on = gate.n == 0 || api_gate(g, api_gate_find(gate));
+    doc_remove(d, STR("if"));
+    return on;
+}
+
+/* false: its gate is off. */
+static bool read_row(const struct bootstrap_row *row, const struct api_gates *g,
+                     struct arena *a, struct doc *out)
+{
+    struct doc_source src = {.name = "bootstrap", .text = str_from(row->json)};
+    struct doc rules = doc_make_list();
+    if (!doc_read_json(&src, a, out, NULL))
+        return false;
+    *out = doc_dup(a, out);
+    if (!is_on(g, out))
+        return false;
+    const struct doc *all = doc_get(out, "rules");
+    for (uint32_t i = 0; all && all->type == DOC_LIST && i < all->n; i++) {
+        struct doc rule = doc_dup(a, &all->items[i]);
+        if (is_on(g, &rule))
+            doc_append(a, &rules, rule);
+    }
+    if (rules.n)
+        doc_set(a, out, "rules", rules);
+    return true;
+}
+
+bool bootstrap_find(const struct api_gates *g, struct str kind, struct str namespace,
+                    struct str name, struct arena *a, struct doc *out)
 {
     for (uint32_t i = 0; i < bootstrap_nrows; i++) {
         const struct bootstrap_row *row = &bootstrap_rows[i];
-        struct doc_source src = {.name = "bootstrap", .text = str_from(row->json)};
         if (str_is(kind, row->kind) && str_is(namespace, row->namespace) &&
             str_is(name, row->name))
-            return doc_read_json(&src, a, out, NULL);
+            return read_row(row, g, a, out);
     }
     return false;
 }
@@ -271,10 +302,8 @@ static void make_namespaces(struct making *m)
 static void make_rows(struct making *m)
 {
     for (uint32_t i = 0; i < bootstrap_nrows; i++) {
-        struct doc_source src = {.name = "bootstrap",
-                                 .text = str_from(bootstrap_rows[i].json)};
         struct doc d;
-        if (doc_read_json(&src, &m->a, &d, NULL))
+        if (read_row(&bootstrap_rows[i], &m->s->gates, &m->a, &d))
             bootstrap_object(m, &d);
     }
 }

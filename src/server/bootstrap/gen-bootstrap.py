@@ -61,12 +61,14 @@ def read_roles(path):
         line = line.rstrip()
         if not line or line.startswith('#'):
             continue
+        line, _, gate = line.partition(' if ')
+        gate = {'if': gate} if gate else {}
         if not line.startswith(' '):
-            objects.append(start(line))
+            objects.append({**start(line), **gate})
             continue
         o, fields = objects[-1], line.split()
         if 'rules' in o:
-            o['rules'].append(rule(fields))
+            o['rules'].append({**rule(fields), **gate})
         else:
             o.setdefault('subjects', []).append(subject(*fields))
     return objects
