@@ -10,6 +10,9 @@
 #include "server/rbac.h"
 #include "server/token.h"
 
+/* How a protocol that carries a token begins. It goes no further than here. */
+#define AUTH_PROTOCOL "base64url.bearer.authorization.k8s.io."
+
 enum { AUTH_WATCHES = RBAC_KINDS + 1 };
 
 struct auth {

@@ -2,6 +2,8 @@
 /* Who asks: by certificate, bearer token, socket, or nobody in particular. */
 #include <strings.h>
 
+#include "base/base64.h"
+#include "base/utf8.h"
 #include "server/auth.h"
 
 static bool unauthorized(struct request *r)
@@ -18,6 +20,62 @@ static struct str bearer(const struct net_exchange *x)
         return STR_NONE;
     struct str token = str_sub(h, space + 1, str_find_byte(h, ' ', space + 1));
     return token.n ? token : STR_NONE;
+}
+
+/* Text in the base64 of URLs, without padding. */
+static bool decode_url(struct str text, struct arena *a, struct str *out)
+{
+    char *plain = arena_alloc(a, text.n + 1);
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (c == '+' || c == '/' || c == '=' || c == '\r' || c == '\n')
+            return false;
+        plain[i] = c == '-' ? '+' : c == '_' ? '/' : c;
+    }
+    return text.n % 4 != 1 && base64_decode((struct str){plain, text.n}, a, out) &&
+           utf8_valid(*out);
+}
+
+/* What a browser can say where it may set no headers: one of the protocols that it offers
+ * for a WebSocket is a token in disguise. */
+struct offered {
+    bool bad;         /* more than one, or none that can be read */
+    unsigned others;  /* protocols */
+    struct str token; /* STR_NONE: there is none */
+};
+
+static void look_at_protocol(struct str one, struct arena *a, struct offered *o)
+{
+    if (!str_starts(one, STR(AUTH_PROTOCOL))) {
+        o->others++;
+        return;
+    }
+    struct str text = str_sub(one, strlen(AUTH_PROTOCOL), SIZE_MAX);
+    o->bad |= o->token.p || !decode_url(text, a, &o->token);
+}
+
+static struct offered protocols(const struct net_exchange *x, struct arena *a)
+{
+    struct offered o = {.token = STR_NONE};
+    struct str upgrade = net_header_get(x, "upgrade");
+    if (!net_wants_upgrade(x) || upgrade.n != 9 ||
+        strncasecmp(upgrade.p, "websocket", 9) != 0)
+        return o;
+    for (uint32_t i = 0; i < x->nheaders; i++) {
+        struct str all = x->headers[i].value;
+        if (!str_is(x->headers[i].name, "sec-websocket-protocol"))
+            continue;
+        for (size_t at = 0; at <= all.n && !o.bad;) {
+            size_t end = str_find_byte(all, ',', at);
+            look_at_protocol(str_trim(str_sub(all, at, end)), a, &o);
+            at = end == SIZE_MAX ? all.n + 1 : end + 1;
+        }
+    }
+    /* One is left to be answered with. */
+    o.bad |= o.token.n && o.others == 0;
+    if (o.token.n == 0)
+        o.token = STR_NONE;
+    return o;
 }
 
 static void by_certificate(struct request *r, struct user *u)
@@ -63,6 +121,12 @@ bool user_authenticate(struct request *r, struct user *out)
 {
     const struct net_exchange *x = r->x;
     struct str token = bearer(x);
+    if (!token.p && !x->client_name.n) {
+        struct offered o = protocols(x, r->a);
+        if (o.bad)
+            return unauthorized(r);
+        token = o.token;
+    }
     if (x->client_name.n)
         by_certificate(r, out);
     else if (token.p && !by_token(r, token, out))

@@ -6,6 +6,7 @@
 
 #include "net/h1_client.h"
 #include "net/resolve.h"
+#include "server/auth.h"
 
 enum {
     HIGH = 256 * 1024, /* bytes that wait for one side: the other is not read anymore */
@@ -183,7 +184,7 @@ static struct str without_token(struct arena *a, struct str protocols)
     for (size_t at = 0; at < protocols.n;) {
         size_t end = str_find_byte(protocols, ',', at);
         struct str one = str_trim(str_sub(protocols, at, end));
-        if (!str_starts(one, STR("base64url.bearer.authorization.k8s.io.")))
+        if (!str_starts(one, STR(AUTH_PROTOCOL)))
             kept = arena_printf(a, "%.*s%s%.*s", STR_ARG(kept), kept.n ? ", " : "",
                                 STR_ARG(one));
         at = end == SIZE_MAX ? protocols.n : end + 1;
