@@ -25,6 +25,8 @@ struct deletion {
     struct write w; /* first */
     bool swept;     /* one of a collection */
     struct delete_options options;
+    void (*then)(struct write *w, bool ok); /* of w, while a pod is marked first */
+    void *ctx;
 };
 
 /* ---- options ---- */
@@ -190,7 +192,8 @@ static void bump_generation(struct request *r, struct doc *meta)
         doc_set(r->a, meta, "generation", doc_make_int(r->a, generation + 1));
 }
 
-static void mark(struct deletion *d, int64_t grace)
+/* false: it is already. */
+static bool mark(struct deletion *d, int64_t grace)
 {
     struct request *r = d->w.r;
     struct doc *meta = object_meta(&d->w.object);
@@ -198,12 +201,13 @@ static void mark(struct deletion *d, int64_t grace)
     bool marked = doc_get_text(meta, "deletionTimestamp").n > 0;
     if (marked &&
         (!doc_get_int64(meta, "deletionGracePeriodSeconds", &before) || before <= grace))
-        return;
+        return false;
     doc_set(r->a, meta, "deletionGracePeriodSeconds", doc_make_int(r->a, grace));
     struct str at = timestamp_print(time(NULL) + grace, 0, false, r->a);
     doc_set(r->a, meta, "deletionTimestamp", doc_make_string(r->a, at));
     if (!marked)
         bump_generation(r, meta);
+    return true;
 }
 
 static void mark_namespace(struct deletion *d)
@@ -220,6 +224,50 @@ static void mark_namespace(struct deletion *d)
     doc_set(r->a, meta, "deletionTimestamp", doc_make_string(r->a, r->now));
 }
 
+static void marked(struct write *w, bool ok);
+
+static void mark_first(struct deletion *d)
+{
+    struct write *w = &d->w;
+    d->then = w->then;
+    d->ctx = w->ctx;
+    w->then = marked;
+    w->drop = false;
+}
+
+static void unmark(struct deletion *d)
+{
+    if (d->w.then != marked)
+        return;
+    d->w.then = d->then;
+    d->w.ctx = d->ctx;
+}
+
+/* A pod that goes is marked before, by a write of its own: whoever watches it sees that
+ * it was ended, and not lost. */
+static void marked(struct write *w, bool ok)
+{
+    struct deletion *d = (struct deletion *)w;
+    struct str revision = meta_text(&w->object, "resourceVersion");
+    unmark(d);
+    d->options.revision = STR_NONE; /* it was met; this revision is our own */
+    if (!ok) {
+        write_fail(w);
+        return;
+    }
+    bool there = write_load(w);
+    if (there)
+        w->object = object_doc(w->old, w->r->a);
+    if (!there || !str_eq(meta_text(&w->object, "resourceVersion"), revision)) {
+        cache_object_unref(w->old);
+        w->old = NULL;
+        w->again(w);
+        return;
+    }
+    w->drop = true;
+    write_commit(w);
+}
+
 /* Leaves w->object as it is to be stored, or as it was when it goes. */
 static void decide(struct deletion *d)
 {
@@ -234,8 +282,8 @@ static void decide(struct deletion *d)
     w->drop = !waits;
     if (namespace && waits)
         mark_namespace(d);
-    else if (waits || pod)
-        mark(d, grace);
+    else if ((waits || pod) && mark(d, grace) && !waits && !r->dry_run)
+        mark_first(d);
     bool whole = waits || kinds_delete_returns(r->res->main);
     w->answer = whole ? WRITE_OBJECT : WRITE_STATUS;
     w->code = 200;
@@ -244,6 +292,7 @@ static void decide(struct deletion *d)
 static void again(struct write *w)
 {
     struct deletion *d = (struct deletion *)w;
+    unmark(d); /* somebody else was faster */
     if (!write_load(w)) {
         fail_missing(w->r, w->name);
         write_fail(w);

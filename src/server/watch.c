@@ -13,6 +13,7 @@
 
 enum {
     BOOKMARK_MS = 60000,
+    LAST_BOOKMARK_MS = 2000,    /* before the time is up, as upstream */
     MIN_TIMEOUT_SECONDS = 1800, /* where none is asked for; at most twice that */
     /* Of the state at the beginning so much is on its way at once. */
     MOST_UNSENT = 1 << 20,
@@ -33,7 +34,7 @@ struct watcher {
     bool told;  /* a table's columns were sent */
     bool over;  /* nothing more can be written */
     bool ready; /* cache_watch has returned */
-    struct net_timer *timeout, *bookmark;
+    struct net_timer *timeout, *bookmark, *last_bookmark;
     struct arena scratch; /* of one event */
 };
 
@@ -55,6 +56,8 @@ static void end(struct watcher *w)
         net_timer_stop(w->timeout);
     if (w->bookmark)
         net_timer_stop(w->bookmark);
+    if (w->last_bookmark)
+        net_timer_stop(w->last_bookmark);
     arena_fini(&w->scratch);
     vec_release(&w->r->warnings);
     net_done(w->r->x); /* the request and w live in its arena */
@@ -426,6 +429,14 @@ static void on_bookmark(void *ctx)
         cache_bookmark(w->watch);
 }
 
+/* So that whoever watches on need not be told again what has happened long ago. */
+static void on_last_bookmark(void *ctx)
+{
+    struct watcher *w = ctx;
+    w->last_bookmark = NULL; /* it has freed itself */
+    on_bookmark(w);
+}
+
 static uint64_t timeout_ms(struct request *r)
 {
     struct str s = query_get(&r->query, "timeoutSeconds");
@@ -503,10 +514,14 @@ void watch_serve(struct request *r)
     link_in(w);
     begin(w);
     net_on_gone(r->x, on_gone, w);
-    w->timeout = net_timer_start(r->s->loop, timeout_ms(r), 0, on_timeout, w);
+    uint64_t ms = timeout_ms(r);
+    w->timeout = net_timer_start(r->s->loop, ms, 0, on_timeout, w);
     if (w->bookmarks)
         w->bookmark =
             net_timer_start(r->s->loop, BOOKMARK_MS, BOOKMARK_MS, on_bookmark, w);
+    if (w->bookmarks && ms > 2 * LAST_BOOKMARK_MS) /* short ones need none */
+        w->last_bookmark =
+            net_timer_start(r->s->loop, ms - LAST_BOOKMARK_MS, 0, on_last_bookmark, w);
     w->state_revision = cache_revision(r->s->cache);
     if (w->initial)
         cache_each(r->s->cache, request_prefix(r), STR_NONE, take_initial, w);
