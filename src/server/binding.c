@@ -119,6 +119,14 @@ void pod_set_condition(struct request *r, struct doc *pod, const char *type,
     doc_set(r->a, pod, "status", copy);
 }
 
+/* Where it was to go is told no more once it is bound; its status is a copy by now. */
+static void drop_nomination(struct doc *pod)
+{
+    for (uint32_t i = 0; i < pod->n; i++)
+        if (str_is(doc_key(&pod->members[i]), "status"))
+            doc_remove(&pod->members[i].value, STR("nominatedNodeName"));
+}
+
 static void bind(struct binding *b, struct doc *pod)
 {
     struct request *r = b->w.r;
@@ -129,6 +137,7 @@ static void bind(struct binding *b, struct doc *pod)
     copy_meta(r, &b->body, pod, "annotations");
     copy_meta(r, &b->body, pod, "labels");
     pod_set_condition(r, pod, "PodScheduled", NULL, NULL);
+    drop_nomination(pod);
     b->w.object = *pod;
 }
 

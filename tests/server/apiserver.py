@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import pathlib
 import re
 import socket
 import ssl
@@ -11,6 +12,17 @@ import sys
 
 LATE = 10  # seconds that anything may take
 MERGE = "application/merge-patch+json"
+# As the server had it with which conversations were recorded.
+AS_RECORDED = ["--runtime-config", "api/all=true", "--enable-admission-plugins",
+               "NodeRestriction", "--disable-admission-plugins", "ServiceAccount",
+               "--service-account-issuer", "https://kubernetes"]
+
+
+def all_gates():
+    """All gates that are not locked, on: the recorded server had them so."""
+    header = pathlib.Path(__file__).resolve().parents[2] / "src/api/gates.h"
+    found = re.findall(r"X\((\w+), \w+, false, ", header.read_text())
+    return ",".join(name + "=true" for name in found)
 
 
 class Server:
