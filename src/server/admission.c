@@ -23,7 +23,7 @@ static const struct admission_plugin PLUGINS[] = {
     {"TaintNodesByCondition", true, C, admit_taint_node, NULL},
     {"AlwaysPullImages", false, CU, admit_pull_images, check_pull_images},
     {"ImagePolicyWebhook", false, 0, NULL, NULL},
-    {"PodSecurity", true, 0, NULL, NULL},
+    {"PodSecurity", true, CU, NULL, check_pod_security},
     {"PodNodeSelector", false, 0, NULL, NULL},
     {"Priority", true, CU, admit_priority, check_priority},
     {"DefaultTolerationSeconds", true, CU, admit_tolerate_outages, NULL},

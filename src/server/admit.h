@@ -71,6 +71,7 @@ admission_fn check_external_ips;                   /* admit.c */
 admission_fn check_policies;                       /* policy_validate.c */
 admission_fn check_features, check_resize_fits;    /* admit_features.c */
 admission_fn admit_limits, check_limits;           /* admit_limits.c */
+admission_fn check_pod_security;                   /* admit_pod_security.c */
 admission_fn check_quota;                          /* admit_quota.c */
 
 /* What a pod refers to that only the API knows: "secrets", "resourceclaims"; NULL:

@@ -134,7 +134,7 @@ bool check_quota(struct admission *a)
                                     .is_served = is_served,
                                     .pod = find_pod,
                                     .claims_of = claims_of,
-                                    .limited = NULL};
+                                    .limited = r->s->plugins.limited};
     p->q = q;
     p->q.w = &p->world;
     p->admission = *a;

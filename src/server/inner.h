@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "doc/doc.h"
 #include "net/pki.h"
+#include "server/admission_config.h"
 #include "server/inflight.h"
 #include "server/route.h"
 #include "server/selector.h"
@@ -146,6 +147,7 @@ struct server {
         struct str address_types;             /* "Hostname,InternalIP" */
     } kubelet;
     uint64_t admission;  /* the plugins that are on, a bit each (admission.h) */
+    struct admission_config plugins;
     struct audit *audit; /* NULL: nothing is logged (audit.h) */
     struct inflight inflight;
     struct write *waiting;          /* writes that wait for something to come (write.h) */
