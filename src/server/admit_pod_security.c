@@ -17,7 +17,7 @@ enum {
 
 static void note(struct admission *a, const char *key, struct str text)
 {
-    audit_annotate(a->r, arena_printf(a->r->a, "pod-security.kubernetes.io/%s", key).p,
+    audit_annotate(a->r, arena_printf(a->r->a, "pod-security.kubernetes.io/%s", key),
                    text);
 }
 

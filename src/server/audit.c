@@ -28,7 +28,6 @@ struct audit_event { /* of one request */
     struct str decision, why; /* empty: nobody was asked */
     struct doc notes;         /* of admission */
     bool failed;              /* nobody was authenticated */
-    struct doc notes;         /* a map: annotations that others have made */
 };
 
 /* ---- life ---- */
@@ -174,12 +173,6 @@ static struct doc response_status(struct request *r, unsigned status)
     return d;
 }
 
-void audit_annotate(struct request *r, const char *key, struct str text)
-{
-    if (r->audit)
-        doc_set(r->a, &r->audit->notes, key, doc_make_string(r->a, text));
-}
-
 static struct doc annotations(struct request *r)
 {
     struct doc d = doc_dup(r->a, &r->audit->notes);
@@ -274,7 +267,6 @@ void audit_begin(struct request *r, bool failed)
                                      .user = *r->user,
                                      .want = want,
                                      .received = now_micro(r->a),
-                                     .notes = doc_make_map(),
                                      .failed = failed};
     if (!failed)
         emit(r, AUDIT_RECEIVED, 0, STR_NONE);

@@ -24,8 +24,6 @@ void audit_impersonated(struct request *r);
  * Texts live as long as the request. */
 void audit_annotate(struct request *r, struct str key, struct str value);
 void audit_decided(struct request *r, bool allowed);
-/* A note of its event; of equal keys the last. Nothing where nothing is logged. */
-void audit_annotate(struct request *r, const char *key, struct str text);
 void audit_started(struct request *r, unsigned status);
 void audit_ended(struct request *r, unsigned status, struct str body);
 
