@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/kubeconfig.h"
 #include "cli/options.h"
-#include "net/client.h"
-
-enum { TIMEOUT_MS = 30000 };
+#include "client/client.h"
 
 struct options {
     const char *dir, *kubeconfig;
@@ -36,96 +33,40 @@ static const char USAGE[] =
 /* One call, and its answer. */
 struct asking {
     struct net_loop *loop;
-    struct net_client *client;
-    struct str path;
-    struct net_header headers[2];
-    uint32_t nheaders;
-    unsigned status;
     struct strbuf body;
     struct err err;
 };
 
-static void on_head(void *ctx, unsigned status, const struct net_header *headers,
-                    uint32_t n, bool last)
+static void on_done(void *ctx, const struct client_answer *a)
 {
     struct asking *k = ctx;
-    k->status = status;
-}
-
-static void on_data(void *ctx, struct str bytes)
-{
-    struct asking *k = ctx;
-    if (k->body.n < 1 << 20)
-        strbuf_addstr(&k->body, bytes);
-}
-
-static void on_done(void *ctx, const struct net_call_end *end)
-{
-    struct asking *k = ctx;
-    if (end->err && k->err.code == ERR_NONE)
-        err_set(&k->err, end->err->code, "%s", err_text(end->err));
+    if (a->ok)
+        strbuf_addstr(&k->body, a->body);
+    else
+        err_set(&k->err, ERR_IO, "%s", a->message);
     net_loop_stop(k->loop);
 }
 
-static void on_closed(void *ctx, const struct err *why)
+static bool ask(struct asking *k, const struct kubeconfig *config, struct str path)
 {
-    struct asking *k = ctx;
-    if (k->err.code == ERR_NONE && k->status == 0)
-        err_set(&k->err, why->code, "%s", err_text(why));
-    net_loop_stop(k->loop);
-}
-
-static bool ask(struct asking *k, const struct net_client_opts *opts)
-{
-    static const struct net_client_ops client_ops = {NULL, on_closed};
-    static const struct net_call_ops call_ops = {on_head, on_data, on_done};
-    struct net_call_opts call = {.method = STR("POST"),
-                                 .path = k->path,
-                                 .headers = k->headers,
-                                 .nheaders = k->nheaders,
-                                 .timeout_ms = TIMEOUT_MS};
-    k->client = net_client_new(k->loop, opts, &client_ops, k, &k->err);
-    if (!k->client)
+    struct client_request q = {.method = "POST", .path = path};
+    k->loop = net_loop_new(&k->err);
+    if (!k->loop)
         return false;
-    net_call_start(k->client, &call, &call_ops, k);
+    struct client *c = client_new_remote(k->loop, config);
+    client_start(c, &q, on_done, k);
     net_loop_run(k->loop);
-    net_client_close(k->client);
+    client_free(c);
+    net_loop_free(k->loop);
     return k->err.code == ERR_NONE;
 }
 
-/* "https://HOST:PORT" */
-static bool address_of(struct str server, struct arena *a, const char **out,
-                       struct err *e)
+static bool run(const char *file, struct str revision, struct arena *a, struct asking *k)
 {
-    if (!str_starts(server, STR("https://")))
-        return err_set(e, ERR_INVALID, "the server \"%.*s\" is not https://HOST:PORT",
-                       STR_ARG(server));
-    struct str host = str_sub(server, 8, str_find_byte(server, '/', 8));
-    bool port = str_rfind_byte(host, ':') != SIZE_MAX && host.p[host.n - 1] != ']';
-    *out = arena_printf(a, "%.*s%s", STR_ARG(host), port ? "" : ":443").p;
-    return true;
-}
-
-static bool run(const char *config, struct str revision, struct arena *a,
-                struct asking *k)
-{
-    struct kubeconfig c;
-    struct net_client_opts opts = {.tls = &c.tls};
-    if (!kubeconfig_read(config, a, &c, &k->err) ||
-        !address_of(c.server, a, &opts.address, &k->err))
-        return false;
-    k->path = arena_printf(a, "/dray/v1/compact%s%.*s", revision.n ? "?revision=" : "",
-                           STR_ARG(revision));
-    if (c.token.n)
-        k->headers[k->nheaders++] = (struct net_header){
-            STR("authorization"), arena_printf(a, "Bearer %.*s", STR_ARG(c.token))};
-    k->loop = net_loop_new(&k->err);
-    bool ok = k->loop && ask(k, &opts);
-    net_loop_free(k->loop);
-    if (ok && k->status != 200)
-        err_set(&k->err, ERR_INVALID, "the server answers %u: %s", k->status,
-                strbuf_cstr(&k->body));
-    return ok && k->status == 200;
+    struct kubeconfig config;
+    struct str path = arena_printf(a, "/dray/v1/compact%s%.*s",
+                                   revision.n ? "?revision=" : "", STR_ARG(revision));
+    return kubeconfig_read(file, a, &config, &k->err) && ask(k, &config, path);
 }
 
 /* The first argument that is a number, taken out. */

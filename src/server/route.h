@@ -38,8 +38,6 @@ struct query {
 
 /* Parameters whose encoding is broken are left out. */
 void query_parse(struct str text, struct arena *a, struct query *out);
-/* Appends a value as a query has it, in Go's form. */
-void query_escape(struct str value, struct strbuf *out);
 /* The first of that name, or STR_NONE. */
 struct str query_get(const struct query *q, const char *name);
 /* As upstream reads booleans: anything but "false" and "0" is true, once it is there. */

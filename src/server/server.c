@@ -498,6 +498,11 @@ struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
     return NULL;
 }
 
+struct net_inner *server_inner(struct server *s, const struct net_inner_opts *who)
+{
+    return net_inner_new(s->http, who);
+}
+
 const char *server_url(const struct server *s)
 {
     return s->url;

@@ -13,7 +13,7 @@
 
 #include "api/gates.h"
 #include "base/err.h"
-#include "net/http.h"
+#include "net/inner.h"
 
 struct server;
 
@@ -69,6 +69,8 @@ struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
                           struct err *e);
 /* "https://127.0.0.1:6443"; lives as long as the server. */
 const char *server_url(const struct server *s);
+/* Somebody in this process who asks it; net_inner_free is before server_free. */
+struct net_inner *server_inner(struct server *s, const struct net_inner_opts *who);
 /* Takes no more requests, lets running ones end for a while, then calls done. */
 void server_stop(struct server *s, void (*done)(void *ctx), void *ctx);
 /* Everything acknowledged is on disk afterwards. Before net_loop_free. */

@@ -2,6 +2,7 @@
 /* Whom a relay asks: the kubelet of a node, a container of a pod. */
 #include <stdlib.h>
 
+#include "base/query.h"
 #include "server/relay.h"
 
 enum { KUBELET_PORT = 10250 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/query.h"
 #include "server/route.h"
 
 #include "unit/unit.h"

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/object.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { CHUNK = 1024 };
+
+void object_arena_init(struct arena *a)
+{
+    arena_init(a);
+    a->chunk_size = CHUNK;
+}
+
+static struct object *object_new(void)
+{
+    struct object *o = mem_zalloc(sizeof *o);
+    o->refs = 1;
+    object_arena_init(&o->arena);
+    return o;
+}
+
+struct object *object_ref(struct object *o)
+{
+    __atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
+    return o;
+}
+
+void object_unref(struct object *o)
+{
+    if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    arena_fini(&o->arena);
+    free(o);
+}
+
+static bool read_meta(struct object *o, const struct doc *d, struct err *e)
+{
+    const struct doc *meta = doc_get(d, "metadata");
+    struct arena *a = &o->arena;
+    o->namespace = arena_str(a, doc_get_text(meta, "namespace"));
+    o->name = arena_str(a, doc_get_text(meta, "name"));
+    o->uid = arena_str(a, doc_get_text(meta, "uid"));
+    o->version = arena_str(a, doc_get_text(meta, "resourceVersion"));
+    o->key = o->namespace.n
+                 ? arena_printf(a, "%.*s/%.*s", STR_ARG(o->namespace), STR_ARG(o->name))
+                 : o->name;
+    return o->name.n || err_set(e, ERR_INVALID, "an object without metadata.name");
+}
+
+/* d lies in the object's arena when it is kept. */
+static bool fill(struct object *o, const struct doc *d, const struct object_opts *opts,
+                 struct err *e)
+{
+    if (!read_meta(o, d, e))
+        return false;
+    if (!opts->drop_doc) {
+        struct doc *own = ARENA_NEW(&o->arena, struct doc);
+        *own = *d;
+        o->doc = own;
+    }
+    o->view = opts->view ? opts->view(o->doc ? o->doc : d, &o->arena, e) : NULL;
+    return o->view || !opts->view;
+}
+
+struct object *object_take(struct arena *a, const struct doc *d,
+                           const struct object_opts *opts, struct err *e)
+{
+    struct object *o = object_new();
+    if (!opts->drop_doc) {
+        o->arena = *a;
+        object_arena_init(a);
+    }
+    if (fill(o, d, opts, e))
+        return o;
+    object_unref(o);
+    return NULL;
+}
+
+struct object *object_of_doc(const struct doc *d, const struct object_opts *opts,
+                             struct err *e)
+{
+    struct arena a;
+    object_arena_init(&a);
+    struct doc copy = opts->drop_doc ? *d : doc_dup(&a, d);
+    struct object *o = object_take(&a, &copy, opts, e);
+    arena_fini(&a);
+    return o;
+}
+
+struct object *object_of_json(struct str json, const struct object_opts *opts,
+                              struct err *e)
+{
+    struct doc_source src = {.name = "object", .text = json};
+    struct arena a;
+    struct doc d;
+    object_arena_init(&a);
+    bool ok = doc_read_json(&src, &a, &d, e);
+    struct object *o = ok ? object_take(&a, &d, opts, e) : NULL;
+    arena_fini(&a);
+    return o;
+}
