@@ -452,6 +452,39 @@ struct fields typed_fields(const struct api_type *t, const struct doc *d, struct
     return out;
 }
 
+/* ---- What is owned as one ---- */
+
+static void find_atomics(const struct shape *s, const struct doc *d, struct str path,
+                         struct arena *a, struct strbuf *out)
+{
+    bool list = d->type == DOC_LIST && (s->kind == LIST || s->kind == FREE);
+    bool map = d->type == DOC_MAP && s->kind != LIST && s->kind != SCALAR;
+    if (s->atomic && (list || map))
+        strbuf_addf(out, "%s%.*s", out->n ? ", " : "", STR_ARG(path));
+    for (uint32_t i = 0; map && s->kind == STRUCT && i < d->n; i++) {
+        struct shape member;
+        struct str key = doc_key(&d->members[i]);
+        if (shape_of_member(s, key, &member))
+            find_atomics(&member, &d->members[i].value,
+                         arena_printf(a, "%.*s.%.*s", STR_ARG(path), STR_ARG(key)), a,
+                         out);
+    }
+    struct shape item = list && s->kind == LIST ? shape_of_item(s) : *s;
+    for (uint32_t i = 0; list && s->kind == LIST && i < d->n; i++)
+        find_atomics(&item, &d->items[i], arena_printf(a, "%.*s[%u]", STR_ARG(path), i),
+                     a, out);
+}
+
+struct str typed_atomics(const struct api_type *t, const struct doc *d, struct arena *a)
+{
+    struct strbuf b = STRBUF_INIT;
+    struct shape s = shape_of_type(t);
+    find_atomics(&s, d, STR(""), a, &b);
+    struct str found = arena_str(a, strbuf_str(&b));
+    strbuf_release(&b);
+    return found;
+}
+
 /* ---- Compare ---- */
 
 struct compare {

@@ -18,6 +18,9 @@
 bool typed_check(const struct api_type *t, const struct doc *d, bool duplicates,
                  struct arena *a, struct str *why);
 
+/* The lists and maps in d that are owned as one: ".spec.a, .spec.b[0].c"; empty: none. */
+struct str typed_atomics(const struct api_type *t, const struct doc *d, struct arena *a);
+
 /* What someone owns who applies d. */
 struct fields typed_fields(const struct api_type *t, const struct doc *d,
                            struct arena *a);

@@ -307,8 +307,11 @@ static bool op_test(struct run *r, const struct doc *op)
     if (!doc_is_string(path, "") &&
         (!find_named(r, op, "path", &s) || !get(r, &s, &have)))
         return false;
-    return same(have ? have : &null, want ? want : &null) ||
-           no_fit(r, "the test of path \"%.*s\" failed", STR_ARG(doc_str(path)));
+    if (same(have ? have : &null, want ? want : &null))
+        return true;
+    set_no_fit(r, "the test of path \"%.*s\" failed", STR_ARG(doc_str(path)));
+    r->e->untrue = true;
+    return false;
 }
 
 static const struct operation {

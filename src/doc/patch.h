@@ -25,6 +25,7 @@ enum patch_status {
 struct patch_error {
     enum patch_status status;
     struct str text; /* in the arena */
+    bool untrue;     /* an operation "test" said no */
 };
 
 /* Always false. */

@@ -45,7 +45,7 @@ static const struct admission_plugin PLUGINS[] = {
     {"PodTopologyLabels", true, C, admit_topology_labels, NULL},
     {"NodeDeclaredFeatureValidator", true, CU, NULL, check_features},
     {"PodResizeValidator", true, U, NULL, check_resize_fits},
-    {"MutatingAdmissionPolicy", true, 0, NULL, NULL},
+    {"MutatingAdmissionPolicy", true, CU | ADMIT_CONNECT, admit_policies, NULL},
     {"MutatingAdmissionWebhook", true, 0, NULL, NULL},
     {"ValidatingAdmissionPolicy", true, ALL, NULL, check_policies},
     {"ValidatingAdmissionWebhook", true, 0, NULL, NULL},
@@ -114,12 +114,20 @@ static bool runs(const struct admission *a, unsigned i)
     return (a->r->s->admission >> i & 1) && (PLUGINS[i].verbs & a->verb);
 }
 
-bool admission_mutate(struct admission *a)
+static bool mutate(struct admission *a)
 {
     for (unsigned i = 0; i < NPLUGINS; i++)
         if (PLUGINS[i].mutate && runs(a, i) && !PLUGINS[i].mutate(a))
             return false;
     return true;
+}
+
+bool admission_mutate(struct admission *a)
+{
+    if (!mutate(a))
+        return false;
+    a->again = a->changed;
+    return !a->again || mutate(a);
 }
 
 bool admission_validate(struct admission *a)

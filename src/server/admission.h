@@ -23,6 +23,9 @@ struct admission {
     struct doc *object;    /* in the hub version; NULL for DELETE and CONNECT */
     const struct doc *old; /* as it is stored; NULL for CREATE and CONNECT */
     bool swept;            /* one of a collection that is deleted: it was not named */
+    bool changed;          /* by a policy or a webhook: the plugins run once more, */
+    bool again;            /* which they do now */
+    struct reinvocation *policies, *webhooks; /* reinvoke.h */
 };
 
 /* false: refused, and r->failure says why. */

@@ -242,22 +242,36 @@ static void take_scale(struct admission *a, const struct doc *d)
     doc_set(a->r->a, a->object, "spec", copy);
 }
 
-static bool fail_shape(struct admission *a, const struct api_issues *issues)
+bool review_fail(struct request *r, struct str why)
 {
-    for (size_t i = 0; i < issues->list.n; i++)
-        if (issues->list.v[i].kind == API_WRONG_TYPE)
-            return fail(a->r, 500, "InternalError", "Internal error occurred: %.*s: %.*s",
-                        STR_ARG(issues->list.v[i].path), STR_ARG(issues->list.v[i].text));
-    return fail(a->r, 500, "InternalError",
-                "Internal error occurred: the patched object cannot be decoded");
+    fail(r, 500, "InternalError", "Internal error occurred: %.*s", STR_ARG(why));
+    r->failure.has_details = true;
+    fail_cause(r, NULL, why, STR_NONE);
+    return false;
 }
 
-/* Unknown fields go; what is of a wrong type is an error. */
-static bool check_shape(struct admission *a, const struct api_kind *k, struct doc *d)
+static bool fail_shape(struct admission *a, const struct api_issues *issues)
+{
+    struct str why = STR("the patched object is no object");
+    for (size_t i = issues->list.n; i-- > 0;) {
+        const struct api_issue *issue = &issues->list.v[i];
+        why = issue->kind == API_WRONG_TYPE
+                  ? arena_printf(a->r->a, "%.*s: %.*s", STR_ARG(issue->path),
+                                 STR_ARG(issue->text))
+                  : arena_printf(a->r->a, "strict decoding error: unknown field \"%.*s\"",
+                                 STR_ARG(issue->path));
+    }
+    return review_fail(a->r, why);
+}
+
+/* What is of a wrong type is an error; unknown fields go, unless strict is set. */
+static bool check_shape(struct admission *a, const struct api_kind *k, bool strict,
+                        struct doc *d)
 {
     struct api_issues issues = {0};
     bool ok = d->type == DOC_MAP &&
               (!k->type || api_check_object(k, d, NULL, a->r->a, &issues));
+    ok = ok && !(strict && issues.list.n);
     if (!ok)
         fail_shape(a, &issues);
     api_issues_release(&issues);
@@ -273,12 +287,13 @@ static void to_hub(struct request *r, const struct resource *as, struct doc *d)
     doc_set(r->a, d, "apiVersion", doc_make_string(r->a, version));
 }
 
-bool review_take(struct admission *a, const struct resource *as, struct doc *d)
+bool review_take(struct admission *a, const struct resource *as, bool strict,
+                 struct doc *d)
 {
     struct request *r = a->r;
     bool own = is_own(r->res);
     const struct api_kind *k = own ? r->res->kind : as->main;
-    if (!check_shape(a, k, d))
+    if (!check_shape(a, k, strict, d))
         return false;
     if (is_scale(r->res)) {
         take_scale(a, d);

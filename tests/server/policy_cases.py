@@ -17,6 +17,10 @@ OBJECTS = [
     ("/api/v1/namespaces/two/configmaps", {"metadata": {"name": "limits"}, "data": {"max": "9"}}),
 ]
 CASES = []
+# Here dray says in other words why it refuses.
+OWN_WORDS = {"apply-type", "json-path", "json-op", "json-wrong-type"}
+# What kube-apiserver cannot do: convert between two external versions. The status of dray.
+ON_PURPOSE = {"mutate-equivalent": 201}
 
 
 def config(case, name="x", **data):
@@ -282,8 +286,8 @@ validating("scale", checks({"expression": "false", "messageExpression":
      {**DEPLOY, "metadata": {"name": "s", "labels": {"case": "scale"}}}),
     ("PATCH", "/apis/apps/v1/namespaces/one/deployments/s/scale", {"spec": {"replicas": 3}},
      MERGE)],
-    match={"resourceRules": [rule(groups=["apps"], resources=["deployments/scale"])],
-           "objectSelector": {}})
+    match={"resourceRules": [rule(groups=["apps"], resources=["deployments/scale"],
+                                  resourceNames=["s"])], "objectSelector": {}})
 validating("status", checks({"expression": "false", "messageExpression":
                              "object.kind + ' ' + request.subResource"}), [
     ("POST", "/apis/apps/v1/namespaces/one/deployments",
@@ -340,3 +344,145 @@ validating("param-unbound-namespace", {"paramKind": KIND, **checks("true")}, [
      {"metadata": {"name": "pun", "labels": {"case": "param-unbound-namespace"}}, "value": 5})],
     {"paramRef": {"name": "limits", "parameterNotFoundAction": "Deny"}},
     match={"resourceRules": [rule(groups=["*"], resources=["*"])]})
+
+# ---- mutations ----
+
+
+def applies(*expressions):
+    return {"mutations": [{"patchType": "ApplyConfiguration",
+                           "applyConfiguration": {"expression": e}} for e in expressions]}
+
+
+def patches(*expressions):
+    return {"mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": e}}
+                          for e in expressions]}
+
+
+def mutated(name, spec, binding=None, match=None, **data):
+    mutating(name, spec, [create(name, **(data or {"k": "v"}))], binding, match)
+
+
+mutated("apply", applies("Object{metadata: Object.metadata{labels: {'a': object.data.k}}}"))
+mutated("apply-data", applies("Object{data: {'new': 'x', 'k': 'y'}}"))
+mutated("apply-two", applies("Object{data: {'new': 'x'}}",
+                             "Object{data: {'newer': object.data.new + 'y'}}"))
+mutated("apply-none", applies("Object{}"))
+mutated("apply-unknown", applies("Object{nope: 1}"))
+mutated("apply-unknown-deep", applies("Object{metadata: Object.metadata{nope: 'x'}}"))
+mutated("apply-type", applies("Object{metadata: Object.metadata{labels: 'x'}}"))
+mutated("apply-names", applies("Object{metadata: Object.spec{}}"))
+mutated("apply-fails", applies("Object{data: {'x': object.data.nope}}"))
+mutated("apply-fails-ignored", {**applies("Object{data: {'x': object.data.nope}}",
+                                          "Object{data: {'y': 'z'}}"), "failurePolicy": "Ignore"})
+mutated("apply-optional", applies("Object{?data: optional.none()}"))
+mutated("apply-variables", {**applies("Object{data: {'n': string(variables.n)}}",
+                                      "Object{data: {'m': string(variables.n)}}"),
+                            "variables": [{"name": "n", "expression": "object.data.size()"}]})
+mutated("json", patches("[JSONPatch{op: 'add', path: '/data/new', value: 'x'}, "
+                        "JSONPatch{op: 'remove', path: '/data/k'}]"))
+mutated("json-escape", patches("[JSONPatch{op: 'add', path: '/metadata/labels/' + "
+                               "jsonpatch.escapeKey('a.b/c'), value: 'x~'}]"))
+mutated("json-test-fails", patches("[JSONPatch{op: 'test', path: '/data/k', value: 'w'}, "
+                                   "JSONPatch{op: 'remove', path: '/data/k'}]"))
+mutated("json-test-missing", patches("[JSONPatch{op: 'test', path: '/data/none', value: 'w'}, "
+                                     "JSONPatch{op: 'remove', path: '/data/k'}]"))
+mutated("json-path", patches("[JSONPatch{op: 'remove', path: '/data/none'}]"))
+mutated("json-op", patches("[JSONPatch{op: 'odd', path: '/data/none'}]"))
+mutated("json-copy", patches("[JSONPatch{op: 'copy', from: '/data/k', path: '/data/l'}, "
+                             "JSONPatch{op: 'move', from: '/data/k', path: '/data/m'}]"))
+mutated("json-object", patches("[JSONPatch{op: 'add', path: '/metadata', value: Object.metadata{"
+                               "name: object.metadata.name, namespace: 'one', "
+                               "labels: {'x': 'y', 'case': 'json-object'}}}]"))
+mutated("json-object-names", patches("[JSONPatch{op: 'add', path: '/data', value: "
+                                     "Object.data{a: Object.b{}}}]"))
+mutated("json-wrong-type", patches("[JSONPatch{op: 'add', path: '/data', value: 'x'}]"))
+mutated("json-unknown", patches("[JSONPatch{op: 'add', path: '/nope', value: 'x'}]"))
+mutated("json-none", patches("object.data.size() > 5 ? [JSONPatch{op: 'remove', path: '/data'}] : "
+                             "[JSONPatch{op: 'add', path: '/data/n', value: 'x'}]"))
+mutated("mutate-condition", {**applies("Object{data: {'x': 'y'}}"), "matchConditions": [
+    {"name": "a", "expression": "object.data.k == 'w'"}]})
+mutated("mutate-condition-fails", {**applies("Object{data: {'x': 'y'}}"), "matchConditions": [
+    {"name": "a", "expression": "object.data.nope == 'w'"}]})
+mutated("mutate-condition-ignored", {**applies("Object{data: {'x': 'y'}}"), "failurePolicy":
+                                     "Ignore", "matchConditions": [
+    {"name": "a", "expression": "object.data.nope == 'w'"}]})
+mutated("mutate-param", {**applies("Object{data: {'max': params.data.max}}"), "paramKind": KIND},
+        {"paramRef": {"name": "limits", "parameterNotFoundAction": "Deny"}})
+mutated("mutate-params", {**applies("Object{data: {'of' + params.metadata.name: 'x'}}"),
+                          "paramKind": KIND},
+        {"paramRef": {"selector": {"matchLabels": {"kind": "limits"}},
+                      "parameterNotFoundAction": "Deny"}})
+mutated("mutate-param-missing", {**applies("Object{}"), "paramKind": KIND},
+        {"paramRef": {"name": "none", "parameterNotFoundAction": "Deny"}})
+mutated("mutate-sees", applies(
+    "Object{data: {'uid': string(has(object.metadata.uid)), 'old': string(oldObject == null), "
+    "'op': request.operation, 'ns': namespaceObject.metadata.name, 'may': "
+    "string(authorizer.group('').resource('pods').check('get').allowed())}}"))
+mutated("mutate-then-invalid", patches("[JSONPatch{op: 'add', path: '/data/a b', value: 'x'}]"))
+mutating("mutate-atomic", applies(
+    "Object{spec: Object.spec{selector: Object.spec.selector{matchLabels: {'x': 'y'}}}}"),
+    [("POST", "/apis/apps/v1/namespaces/one/deployments",
+      {**DEPLOY, "metadata": {"name": "ma", "labels": {"case": "mutate-atomic"}}})],
+    match={"resourceRules": [rule(groups=["apps"], resources=["deployments"])]})
+POD = {"metadata": {"name": "p"}, "spec": {
+    "automountServiceAccountToken": False,
+    "containers": [{"name": "a", "image": "i", "env": [{"name": "E", "value": "1"}]},
+                   {"name": "b", "image": "i", "args": ["x"]}]}}
+
+
+def pod(case):
+    return ("POST", "/api/v1/namespaces/one/pods",
+            {**POD, "metadata": {"name": case, "labels": {"case": case}}})
+
+
+PODS = {"resourceRules": [rule(resources=["pods"])]}
+mutating("mutate-keyed", applies(
+    "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'b', "
+    "env: [Object.spec.containers.env{name: 'N', value: '2'}]}], initContainers: ["
+    "Object.spec.initContainers{name: 'side', image: 'j', restartPolicy: 'Always'}]}}"),
+    [pod("mutate-keyed")], match=PODS)
+mutating("mutate-map", applies(
+    "Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{"
+    "name: c.name, imagePullPolicy: 'Never'})}}"), [pod("mutate-map")], match=PODS)
+mutating("mutate-args", applies(
+    "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'b', args: ['y']}]}}"),
+    [pod("mutate-args")], match=PODS)
+mutating("mutate-update", applies("Object{data: {'seen': oldObject == null ? 'new' : "
+                                  "oldObject.data.seen + '+'}}"), [
+    create("mutate-update", k="v"),
+    ("PATCH", MAPS + "/mutate-update-x", {"data": {"k": "w"}}, MERGE),
+    ("PUT", MAPS + "/mutate-update-x?dryRun=All", config("mutate-update", "mutate-update-x"))])
+mutating("mutate-equivalent", applies("Object{spec: Object.spec{"
+                                      "targetCPUUtilizationPercentage: 42}}"), [
+    ("POST", "/apis/autoscaling/v2/namespaces/one/horizontalpodautoscalers",
+     {**HPA, "metadata": {"name": "me", "labels": {"case": "mutate-equivalent"}}})],
+    match={"resourceRules": [rule(groups=["autoscaling"], versions=["v1"],
+                                  resources=["horizontalpodautoscalers"])]})
+mutating("mutate-scale", applies("Object{spec: Object.spec{replicas: 7}}"), [
+    ("POST", "/apis/apps/v1/namespaces/one/deployments",
+     {**DEPLOY, "metadata": {"name": "ms", "labels": {"case": "mutate-scale"}}}),
+    ("PATCH", "/apis/apps/v1/namespaces/one/deployments/ms/scale", {"spec": {"replicas": 3}},
+     MERGE), ("GET", "/apis/apps/v1/namespaces/one/deployments/ms/scale", None)],
+    match={"resourceRules": [rule(groups=["apps"], resources=["deployments/scale"],
+                                  resourceNames=["ms"])], "objectSelector": {}})
+mutating("patch-scale", patches("[JSONPatch{op: 'replace', path: '/spec/replicas', value: 7}]"),
+         [("POST", "/apis/apps/v1/namespaces/one/deployments",
+           {**DEPLOY, "metadata": {"name": "ps", "labels": {"case": "patch-scale"}}}),
+          ("PATCH", "/apis/apps/v1/namespaces/one/deployments/ps/scale", {"spec": {"replicas": 3}},
+           MERGE), ("GET", "/apis/apps/v1/namespaces/one/deployments/ps/scale", None)],
+         match={"resourceRules": [rule(groups=["apps"], resources=["deployments/scale"],
+                                       resourceNames=["ps"])], "objectSelector": {}})
+
+
+# Two policies on one object: the first asks to be called again. Names order them here, and in
+# kube-apiserver nothing does: what they make together is the same in any order.
+def chained(name, again):
+    mutating(name, {**applies("Object{data: {'seen': string(has(object.data.late))}}"),
+                    "reinvocationPolicy": again}, [create(name, k="v")])
+    CASES.append({"name": name + "-z", "paths": (MAP, MAPB), "steps": [], "bindings": [{}],
+                  "match": {"objectSelector": {"matchLabels": {"case": name}}},
+                  "spec": {"reinvocationPolicy": "Never", "failurePolicy": "Fail",
+                           **applies("Object{data: {'late': 'x'}}")}})
+
+
+chained("again", "IfNeeded")
