@@ -164,6 +164,12 @@ static const struct option_row ROWS[] = {
     {NULL, NULL, 0, 0, "Audit"},
     {"audit-log-path", "FILE", OPTION_TEXT, AT(audit_log),
      "where what happens is logged, a line of JSON an event; - for standard output"},
+    {"audit-log-maxsize", "N", OPTION_COUNT, AT(audit_megabytes),
+     "megabytes after which it is put away and begun anew (100); 0: any number"},
+    {"audit-log-maxbackup", "N", OPTION_COUNT, AT(audit_kept),
+     "how many that were put away are kept (100); 0: all"},
+    {"audit-log-maxage", "N", OPTION_COUNT, AT(audit_days),
+     "and for how many days (366); 0: for ever"},
     {"audit-policy-file", "FILE", OPTION_TEXT, AT(audit_policy),
      "what of it: a Policy of audit.k8s.io/v1"},
 

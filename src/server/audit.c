@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/audit.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "api/proto.h"
 #include "api/timestamp.h"
@@ -15,7 +12,7 @@
 struct audit {
     struct arena arena; /* of the policy */
     const struct audit_policy *policy;
-    int fd;
+    struct audit_file *file;
     uint64_t lost;
 };
 
@@ -28,18 +25,10 @@ struct audit_event { /* of one request */
     struct str decision, why; /* empty: nobody was asked */
     struct doc notes;         /* of admission */
     bool failed;              /* nobody was authenticated */
+    struct str answer;        /* where it is logged; STR_NONE: not known yet */
 };
 
 /* ---- life ---- */
-
-static bool open_log(struct audit *a, const char *path, struct err *e)
-{
-    bool out = strcmp(path, "-") == 0;
-    a->fd = out ? dup(STDOUT_FILENO)
-                : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    return a->fd >= 0 ||
-           err_set(e, ERR_IO, "--audit-log-path %s: %s", path, strerror(errno));
-}
 
 static bool read_policy(struct audit *a, const char *path, struct err *e)
 {
@@ -50,12 +39,16 @@ static bool read_policy(struct audit *a, const char *path, struct err *e)
     return a->policy || err_wrap(e, "--audit-policy-file %s", path);
 }
 
-struct audit *audit_new(const char *path, const char *policy, struct err *e)
+struct audit *audit_new(const struct audit_file_opts *log, const char *policy,
+                        struct err *e)
 {
     struct audit *a = mem_zalloc(sizeof *a);
-    a->fd = -1;
-    if (read_policy(a, policy, e) && open_log(a, path, e))
-        return a;
+    if (read_policy(a, policy, e)) {
+        a->file = audit_file_new(log, e);
+        if (a->file)
+            return a;
+        err_wrap(e, "--audit-log-path");
+    }
     audit_free(a);
     return NULL;
 }
@@ -64,8 +57,7 @@ void audit_free(struct audit *a)
 {
     if (!a)
         return;
-    if (a->fd >= 0)
-        close(a->fd);
+    audit_file_free(a->file);
     arena_fini(&a->arena);
     free(a);
 }
@@ -208,20 +200,6 @@ static struct doc head(struct request *r, enum audit_stage stage)
 
 /* ---- events ---- */
 
-static void put(struct audit *a, struct str line)
-{
-    while (line.n) {
-        ssize_t n = write(a->fd, line.p, line.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            a->lost++;
-            return;
-        }
-        line = str_sub(line, (size_t)n, SIZE_MAX);
-    }
-}
-
 /* status 0: there is none yet. */
 static void emit(struct request *r, enum audit_stage stage, unsigned status,
                  struct str response)
@@ -248,7 +226,8 @@ static void emit(struct request *r, enum audit_stage stage, unsigned status,
     struct strbuf b = STRBUF_INIT;
     doc_write_json(&d, DOC_JSON_COMPACT, &b);
     strbuf_addc(&b, '\n');
-    put(r->s->audit, strbuf_str(&b));
+    if (!audit_file_write(r->s->audit->file, strbuf_str(&b)))
+        r->s->audit->lost++;
     strbuf_release(&b);
 }
 
@@ -298,8 +277,22 @@ void audit_started(struct request *r, unsigned status)
         emit(r, AUDIT_STARTED, status, STR_NONE);
 }
 
+/* It is kept before it is compressed. */
+void audit_answer(struct request *r, const struct str *parts, uint32_t n)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (!r->audit || r->audit->verdict.level != AUDIT_RESPONSE)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        strbuf_addstr(&b, parts[i]);
+    r->audit->answer = arena_str(r->a, strbuf_str(&b));
+    strbuf_release(&b);
+}
+
 void audit_ended(struct request *r, unsigned status, struct str body)
 {
-    if (r->audit)
-        emit(r, r->audit->failed ? AUDIT_STARTED : AUDIT_COMPLETE, status, body);
+    struct audit_event *v = r->audit;
+    if (v)
+        emit(r, v->failed ? AUDIT_STARTED : AUDIT_COMPLETE, status,
+             v->answer.p ? v->answer : body);
 }

@@ -7,11 +7,13 @@
 #ifndef DRAY_SERVER_AUDIT_H
 #define DRAY_SERVER_AUDIT_H
 
+#include "server/audit_file.h"
 #include "server/inner.h"
 
 struct audit;
-/* path "-": standard output; policy: a file. Errors: one of them cannot be used. */
-struct audit *audit_new(const char *path, const char *policy, struct err *e);
+/* policy: a file. Errors: one of the two cannot be used. */
+struct audit *audit_new(const struct audit_file_opts *log, const char *policy,
+                        struct err *e);
 void audit_free(struct audit *a);
 uint64_t audit_lost(const struct audit *a);
 
@@ -25,6 +27,9 @@ void audit_impersonated(struct request *r);
 void audit_annotate(struct request *r, struct str key, struct str value);
 void audit_decided(struct request *r, bool allowed);
 void audit_started(struct request *r, unsigned status);
+/* What is answered, in as many runs of bytes. */
+void audit_answer(struct request *r, const struct str *parts, uint32_t n);
+/* body: of an answer that audit_answer was not told of. */
 void audit_ended(struct request *r, unsigned status, struct str body);
 
 #endif

@@ -3,7 +3,7 @@
 #include "api/order.h"
 #include "api/printers.h"
 #include "api/proto.h"
-#include "server/inner.h"
+#include "server/audit.h"
 
 #include <time.h>
 
@@ -53,6 +53,8 @@ void request_answer_bytes(struct request *r, unsigned code, const char *type,
 {
     struct net_header headers[MAX_HEADERS];
     uint32_t n = request_headers(r, type, headers);
+    struct str all = strbuf_str(body);
+    audit_answer(r, &all, 1);
     if (gzip_wanted(r, body->n))
         gzip_respond_buf(r, code, headers, n, body);
     else
@@ -75,6 +77,7 @@ void request_answer_parts(struct request *r, unsigned code, const char *type,
     size_t size = 0;
     for (uint32_t i = 0; i < body->n; i++)
         size += body->parts[i].n;
+    audit_answer(r, body->parts, body->n);
     if (gzip_wanted(r, size))
         gzip_respond(r, code, headers, n, body);
     else

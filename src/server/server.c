@@ -447,7 +447,11 @@ static bool open_audit(struct server *s, const struct server_opts *o, struct err
     if (!o->audit_log || !o->audit_policy)
         return err_set(e, ERR_INVALID,
                        "--audit-log-path and --audit-policy-file need each other");
-    s->audit = audit_new(o->audit_log, o->audit_policy, e);
+    struct audit_file_opts log = {.path = o->audit_log,
+                                  .max_bytes = (uint64_t)o->audit_megabytes << 20,
+                                  .max_kept = o->audit_kept,
+                                  .max_days = o->audit_days};
+    s->audit = audit_new(&log, o->audit_policy, e);
     return s->audit != NULL;
 }
 

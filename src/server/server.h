@@ -48,6 +48,7 @@ struct server_opts {
     uint32_t not_ready_seconds, unreachable_seconds; /* DefaultTolerationSeconds */
     /* Where what happens is logged, and what of it (audit.h); both or none. */
     const char *audit_log, *audit_policy;
+    uint32_t audit_megabytes, audit_kept, audit_days; /* audit_file.h */
     uint32_t max_reading, max_writing; /* requests at once; 0: any number (inflight.h) */
     uint64_t request_ms;               /* how long one may take that does not last */
     /* Files, PEM: what is shown to clients instead of the folder's certificate, and who
@@ -60,6 +61,7 @@ struct server_opts {
         .listen = "127.0.0.1:6443", .gates = api_gates_default, .anonymous = true,       \
         .extend_tokens = true, .not_ready_seconds = 300, .unreachable_seconds = 300,     \
         .max_reading = 400, .max_writing = 200, .request_ms = 60000,                     \
+        .audit_megabytes = 100, .audit_kept = 100, .audit_days = 366,                    \
         .service_range = "10.0.0.0/24", .port_range = "30000-32767"                      \
     }
 
