@@ -109,7 +109,8 @@ static void loosen_required(struct doc *d, struct arena *a)
     if (!required || required->type != DOC_LIST)
         return;
     for (uint32_t i = 0; !any && i < required->n; i++)
-        if (!may_be_null(d, doc_str(&required->items[i])))
+        if (required->items[i].type == DOC_STRING &&
+            !may_be_null(d, doc_str(&required->items[i])))
             doc_append(a, &kept, required->items[i]);
     if (kept.n)
         doc_set(a, d, "required", kept);

@@ -138,7 +138,9 @@ bool kinds_put_creates(const struct api_kind *k)
 
 bool kinds_delete_returns(const struct api_kind *k)
 {
-    return IS_LISTED(DELETE_RETURNS, k);
+    /* Which upstream changed with v1, for that version alone. */
+    bool rule = strcmp(k->resource, "devicetaintrules") == 0;
+    return rule ? strcmp(k->version, "v1") != 0 : IS_LISTED(DELETE_RETURNS, k);
 }
 
 /* As the kinds' own life cycle says. "*": all of that version. */
