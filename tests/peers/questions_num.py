@@ -10,6 +10,7 @@ INT64 = range(-2**63, 2**63)
 class Mode:
     """name: of the mode on both sides. settle: a chance to ask upstream again."""
     SKIP = "skip"
+    program = "oracle"   # upstream's side: build-oracle PROGRAM
     oracle_options = []
     batch = 2000   # questions asked at once
 
