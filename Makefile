@@ -45,6 +45,7 @@ diff: $(BUILD)/build.ninja
 test-peers: all
 	tests/peers/run-clients $(BUILD)/dray $(ARGS)
 	$(if $(ARGS),,tests/peers/run-sessions $(BUILD)/dray)
+	$(if $(ARGS),,tests/peers/compare-openapi $(BUILD)/dray)
 
 crash: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet dray tests/store/store_crash tests/server/server_crash
