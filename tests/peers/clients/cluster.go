@@ -66,6 +66,8 @@ func checksOfCluster(prefix string) []check {
 		{name: "daemonset", run: daemonSet},
 		{name: "service-gets-endpoints", run: serviceGetsEndpoints},
 		{name: "quota-and-budget-status", run: quotaAndBudget},
+		{name: "quota-is-kept", run: quotaIsKept},
+		{name: "quota-of-devices", run: quotaOfDevices},
 		{name: "foreground-deletion", run: foregroundDeletion},
 		{name: "orphans", run: orphans},
 		{name: "taint-evicts", run: taintEvicts},
