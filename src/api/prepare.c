@@ -6,6 +6,7 @@
 #include "api/canonical.h"
 #include "api/defaults.h"
 #include "api/prepare_inner.h"
+#include "base/names.h"
 
 struct doc *prepare_map(const struct api_prepare *p, struct doc *d, const char *key)
 {
@@ -290,6 +291,35 @@ static void changed_node(const struct api_prepare *p, struct doc *object,
     ranges_of_node(p, object, old);
 }
 
+static bool has_text(const struct doc *list, const char *path, struct str text)
+{
+    for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)
+        if (str_eq(doc_get_text(doc_get(&list->items[i], path), "kubernetes.io/hostname"),
+                   text))
+            return true;
+    return false;
+}
+
+/* What v1beta1 said by labels: nobody says it anymore, and of what is stored only the
+ * node's name lives on. */
+static void drop_topology(const struct api_prepare *p, struct doc *object,
+                          const struct doc *old)
+{
+    static const char TOPOLOGY[] = "deprecatedTopology";
+    const struct doc *was = doc_get(old, "endpoints");
+    struct doc *list = api_edit_get(object, "endpoints");
+    if (!list || list->type != DOC_LIST || (was && doc_equal(list, was)))
+        return;
+    for (uint32_t i = 0; i < list->n; i++) {
+        struct str host =
+            doc_get_text(doc_get(&list->items[i], TOPOLOGY), "kubernetes.io/hostname");
+        if (host.n && !doc_get(&list->items[i], "nodeName") &&
+            has_text(was, TOPOLOGY, host) && name_valid(NAME_DNS1123_SUBDOMAIN, host))
+            prepare_text(p, &list->items[i], "nodeName", host);
+        doc_remove(&list->items[i], str_from(TOPOLOGY));
+    }
+}
+
 /* Leases that replicas agree on by a strategy are an alpha feature. */
 static void plain_lease(const struct api_prepare *p, struct doc *object,
                         const struct doc *old)
@@ -350,7 +380,7 @@ static const struct preparation ROWS[] = {
     {CERTIFICATES, "podcertificaterequests", STATUS | STATUS_ALONE, NULL},
     {"coordination.k8s.io", "leases", 0, NULL, plain_lease, plain_lease},
     {"discovery.k8s.io", "endpointslices", FIRST,
-     "addressType,endpoints,ports,metadata.labels"},
+     "addressType,endpoints,ports,metadata.labels", drop_topology, drop_topology},
     {FLOW, "flowschemas", STATUS | STATUS_ALONE | FIRST, SPEC},
     {FLOW, "prioritylevelconfigurations", STATUS | STATUS_ALONE | FIRST, SPEC},
     {"internal.apiserver.k8s.io", "storageversions", STATUS | STATUS_ALONE, NULL},

@@ -171,6 +171,29 @@ bool rules_range_read(struct str s, struct rules_range *out)
     return true;
 }
 
+bool rules_range_contains(const struct rules_range *whole, const struct rules_range *part)
+{
+    char base[INET6_ADDRSTRLEN];
+    if (whole->ip.v6 != part->ip.v6)
+        return false;
+    clear_host(&part->ip, whole->bits, base);
+    size_t n = strlen(base);
+    return strncmp(whole->text, base, n) == 0 && whole->text[n] == '/';
+}
+
+void rules_ip_name(struct api_at *at, const char *suffix, struct str name)
+{
+    struct doc *d = ARENA_NEW(at->w->a, struct doc);
+    size_t before = at->w->errors->list.n;
+    struct rules_ip ip;
+    *d = doc_make_string(at->w->a, name);
+    rules_ip(at, suffix, d);
+    if (at->w->errors->list.n == before && rules_ip_read(name, &ip) &&
+        !str_is(name, ip.text))
+        api_report_at(at, suffix, d, API_ERROR_INVALID,
+                      "must be in canonical form (\"%s\")", ip.text);
+}
+
 unsigned rules_cidr(struct api_at *at, const char *suffix, const struct doc *value)
 {
     struct rules_range r;

@@ -28,6 +28,10 @@ void rules_ip(struct api_at *at, const char *suffix, const struct doc *value);
 /* The same of a range of addresses. Returns its family: 1 for IPv4, 2 for IPv6, 0 for
  * what is none. */
 unsigned rules_cidr(struct api_at *at, const char *suffix, const struct doc *value);
+bool rules_range_contains(const struct rules_range *whole,
+                          const struct rules_range *part);
+/* Reports what is wrong with a name that is to be an address in the one spelling. */
+void rules_ip_name(struct api_at *at, const char *suffix, struct str name);
 /* Reports an address that no pod and no machine can be reached at. */
 void rules_endpoint_ip(struct api_at *at, const char *suffix, const struct doc *value);
 

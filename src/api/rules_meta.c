@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/rules.h"
+#include "api/rules_ip.h"
 #include "api/rules_util.h"
 #include "base/quote.h"
 
@@ -63,6 +64,10 @@ static void check_name(struct api_at *at, const char *suffix, struct str text,
     enum name_kind kind = NAME_DNS1123_SUBDOMAIN;
     if (strncmp(form, "segment", 7) == 0) {
         rules_segment(at, suffix, text, prefix);
+        return;
+    }
+    if (strncmp(form, "address", 7) == 0) {
+        rules_ip_name(at, suffix, text);
         return;
     }
     if (strncmp(form, "label1035", 9) == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Amounts that pods ask for, and the claims of their containers (spec 2.8). */
 #include "api/rules_pod.h"
+#include "api/rules_text.h"
 #include "base/vec.h"
 
 /* ---- names of resources ---- */
@@ -223,7 +224,21 @@ API_RULE(requirements)
     return true;
 }
 
-/* Overhead is looked at as if it were the limits of a container. */
+void rules_container_resource(struct api_at *at, const char *suffix,
+                              const struct doc *value)
+{
+    check_container_name(at, suffix, api_text(value));
+}
+
+/* Overhead is looked at as if it were the limits of a container; of a class of runtimes
+ * upstream's path says so. */
+API_RULE(overhead_amounts)
+{
+    check_requirements(at, ".limits", api_member(at->value, "podFixed"), NULL,
+                       check_container_name);
+    return true;
+}
+
 API_RULE(overhead)
 {
     check_requirements(at, ".limits", at->value, NULL, check_container_name);

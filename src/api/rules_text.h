@@ -12,6 +12,9 @@ void rules_config_key(struct api_at *at, const char *suffix, const struct doc *k
 void rules_no_backsteps(struct api_at *at, const char *suffix, const struct doc *value);
 void rules_descending(struct api_at *at, const char *suffix, const struct doc *value);
 void rules_local_path(struct api_at *at, const char *suffix, const struct doc *value);
+/* A resource that containers can ask for. */
+void rules_container_resource(struct api_at *at, const char *suffix,
+                              const struct doc *value);
 int64_t rules_share(const struct doc *d); /* 5 of 5 and of "5%" */
 bool rules_is_zero_share(const struct doc *d);
 

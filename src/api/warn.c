@@ -140,6 +140,124 @@ static void warn_of_balancer(const struct api_warn *w, const struct doc *object,
                      doc_get_text(&list->items[i], "ip"));
 }
 
+/* ---- what else has addresses ---- */
+
+/* Controllers know what they do. */
+static bool is_managed(const struct doc *object, const char *label, const char *by)
+{
+    return doc_is_string(doc_get(doc_path(object, "metadata.labels"), label), by);
+}
+
+static void warn_of_endpoints(const struct api_warn *w, const struct doc *object,
+                              const struct doc *old)
+{
+    static const char *const LISTS[] = {"addresses", "notReadyAddresses"};
+    const struct doc *subsets = doc_get(object, "subsets");
+    if (is_managed(object, "endpoints.kubernetes.io/managed-by", "endpoint-controller"))
+        return;
+    for (uint32_t i = 0; i < count(subsets); i++)
+        for (size_t k = 0; k < 2; k++) {
+            const struct doc *list = doc_get(&subsets->items[i], LISTS[k]);
+            for (uint32_t n = 0; n < count(list); n++)
+                warn_address(
+                    w, arena_printf(w->a, "subsets[%u].%s[%u].ip", i, LISTS[k], n).p,
+                    doc_get_text(&list->items[n], "ip"));
+        }
+}
+
+static void warn_of_slice(const struct api_warn *w, const struct doc *object,
+                          const struct doc *old)
+{
+    static const char LABEL[] = "endpointslice.kubernetes.io/managed-by";
+    const struct doc *list = doc_get(object, "endpoints");
+    if (!old && doc_is_string(doc_get(object, "addressType"), "FQDN"))
+        tell(w, "spec.addressType: FQDN endpoints are deprecated");
+    if (is_managed(object, LABEL, "endpointslice-controller.k8s.io") ||
+        is_managed(object, LABEL, "endpointslicemirroring-controller.k8s.io"))
+        return;
+    for (uint32_t i = 0; i < count(list); i++)
+        warn_addresses(w, arena_printf(w->a, "endpoints[%u].addresses", i).p,
+                       doc_get(&list->items[i], "addresses"));
+}
+
+static void warn_of_ingress(const struct api_warn *w, const struct doc *object,
+                            const struct doc *old)
+{
+    static const char KEY[] = "kubernetes.io/ingress.class";
+    if (!old && doc_get(doc_path(object, "metadata.annotations"), KEY) &&
+        !doc_path(object, "spec.ingressClassName"))
+        tell(w,
+             "annotation \"%s\" is deprecated, please use 'spec.ingressClassName' "
+             "instead",
+             KEY);
+}
+
+static void warn_of_peers(const struct api_warn *w, const struct doc *rules,
+                          const char *list, const char *peers)
+{
+    for (uint32_t i = 0; i < count(rules); i++) {
+        const struct doc *all = doc_get(&rules->items[i], peers);
+        for (uint32_t k = 0; k < count(all); k++) {
+            const struct doc *block = doc_get(&all->items[k], "ipBlock");
+            const char *path =
+                arena_printf(w->a, "spec.%s[%u].%s[%u].ipBlock", list, i, peers, k).p;
+            if (!block || block->type != DOC_MAP)
+                continue;
+            warn_range(w, arena_printf(w->a, "%s.cidr", path).p,
+                       doc_get_text(block, "cidr"));
+            warn_ranges(w, arena_printf(w->a, "%s.except", path).p,
+                        doc_get(block, "except"));
+        }
+    }
+}
+
+static void warn_of_policy(const struct api_warn *w, const struct doc *object,
+                           const struct doc *old)
+{
+    warn_of_peers(w, doc_path(object, "spec.ingress"), "ingress", "from");
+    warn_of_peers(w, doc_path(object, "spec.egress"), "egress", "to");
+}
+
+/* ---- labels of nodes ---- */
+
+static const char *why_deprecated(struct str label)
+{
+    static const struct {
+        const char *label, *text;
+    } OLD[] = {
+        {"beta.kubernetes.io/arch",
+         "deprecated since v1.14; use \"kubernetes.io/arch\" instead"},
+        {"beta.kubernetes.io/os",
+         "deprecated since v1.14; use \"kubernetes.io/os\" instead"},
+        {"failure-domain.beta.kubernetes.io/region",
+         "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead"},
+        {"failure-domain.beta.kubernetes.io/zone",
+         "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead"},
+        {"beta.kubernetes.io/instance-type",
+         "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead"},
+        {"app.kubernetes.io/created-by", "deprecated since v1.9"},
+        {"scheduler.alpha.kubernetes.io/preferAvoidPods",
+         "deprecated since v1.22; use Taints and Tolerations instead"},
+        {"node-role.kubernetes.io/master",
+         "use \"node-role.kubernetes.io/control-plane\" instead"},
+    };
+    for (size_t i = 0; i < sizeof OLD / sizeof *OLD; i++)
+        if (str_is(label, OLD[i].label))
+            return OLD[i].text;
+    return NULL;
+}
+
+static void warn_of_runtime(const struct api_warn *w, const struct doc *object,
+                            const struct doc *old)
+{
+    const struct doc *labels = doc_path(object, "scheduling.nodeSelector");
+    for (uint32_t i = 0; labels && labels->type == DOC_MAP && i < labels->n; i++) {
+        const char *why = why_deprecated(doc_key(&labels->members[i]));
+        if (why)
+            tell(w, "scheduling.nodeSelector: %s", why);
+    }
+}
+
 /* ---- kinds ---- */
 
 static const struct {
@@ -148,6 +266,12 @@ static const struct {
 } KINDS[] = {
     {"", "services", warn_of_service},
     {"", "services/status", warn_of_balancer},
+    {"networking.k8s.io", "ingresses/status", warn_of_balancer},
+    {"", "endpoints", warn_of_endpoints},
+    {"discovery.k8s.io", "endpointslices", warn_of_slice},
+    {"networking.k8s.io", "ingresses", warn_of_ingress},
+    {"networking.k8s.io", "networkpolicies", warn_of_policy},
+    {"node.k8s.io", "runtimeclasses", warn_of_runtime},
 };
 
 void api_warn(const struct api_warn *w, const struct api_kind *kind,

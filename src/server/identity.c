@@ -75,8 +75,28 @@ bool identity_name(struct write *w, struct doc *d)
 
 bool identity_revision(struct write *w, const struct doc *live, const struct doc *d)
 {
-    static const char *const CONDITIONAL[] = {"leases", "leasecandidates", "podgroups",
-                                              "workloads", "resourcepoolstatusrequests"};
+    static const char *const CONDITIONAL[] = {"clustertrustbundles",
+                                              "compositepodgroups",
+                                              "csidrivers",
+                                              "csinodes",
+                                              "csistoragecapacities",
+                                              "leasecandidates",
+                                              "leases",
+                                              "mutatingadmissionpolicies",
+                                              "mutatingadmissionpolicybindings",
+                                              "mutatingwebhookconfigurations",
+                                              "podcertificaterequests",
+                                              "poddisruptionbudgets",
+                                              "podgroups",
+                                              "resourcepoolstatusrequests",
+                                              "runtimeclasses",
+                                              "storageversionmigrations",
+                                              "storageversions",
+                                              "validatingadmissionpolicies",
+                                              "validatingadmissionpolicybindings",
+                                              "validatingwebhookconfigurations",
+                                              "volumeattachments",
+                                              "workloads"};
     struct request *r = w->r;
     struct str want = meta_text(d, "resourceVersion");
     struct str have = meta_text(live, "resourceVersion");

@@ -166,6 +166,11 @@ static const struct deprecation {
 struct str kinds_deprecation(const struct resource *res, struct arena *a)
 {
     const struct api_kind *k = res->main;
+    if (*k->group == '\0' && strcmp(k->resource, "endpoints") == 0)
+        return STR("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 "
+                   "EndpointSlice");
+    if (*k->group == '\0' && strcmp(k->resource, "componentstatuses") == 0)
+        return STR("v1 ComponentStatus is deprecated in v1.19+");
     for (size_t i = 0; i < sizeof DEPRECATED / sizeof *DEPRECATED; i++) {
         const struct deprecation *d = &DEPRECATED[i];
         if (strcmp(d->group, k->group) != 0 || strcmp(d->version, k->version) != 0 ||
