@@ -112,7 +112,13 @@ static void new_job(const struct api_prepare *p, struct doc *object,
     bool manual = false;
     if (doc_get_bool(spec, "manualSelector", &manual) && manual)
         return;
+    /* A job that has the labels of its pods, as it does when it says none, has these. */
+    struct doc *labels = prepare_map(p, prepare_map(p, object, "metadata"), "labels");
+    const struct doc *pods = doc_path(spec, "template.metadata.labels");
+    bool shared = pods && doc_equal(labels, pods);
     label_pods(p, prepare_map(p, spec, "template"), name, uid);
+    if (shared)
+        label_pods(p, object, name, uid);
     struct doc *match = prepare_map(p, prepare_map(p, spec, "selector"), "matchLabels");
     if (!doc_get(match, owner))
         prepare_text(p, match, owner, uid);

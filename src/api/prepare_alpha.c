@@ -57,6 +57,8 @@ static const struct {
     {"workloads", "spec", "compositePodGroupTemplates"},
     {"workloads", "spec.podGroupTemplates[]", "schedulingConstraints"},
     {"workloads", "spec.podGroupTemplates[]", "preemptionPolicy"},
+    {"jobs", "spec", "scheduling"},
+    {"cronjobs", "spec.jobTemplate.spec", "scheduling"},
     {"podgroups", "spec", "schedulingConstraints"},
     {"podgroups", "spec", "preemptionPolicy"},
     {"podgroups", "spec", "parentCompositePodGroupName"},

@@ -73,6 +73,7 @@ enum api_row_flags {
     API_ROW_NONEMPTY = 1 << 3, /* nothing is checked when the text is absent or empty */
     API_ROW_EVER = 1 << 4,     /* spec and status alike, whichever of them is written */
     API_ROW_LEAF = 1 << 5,     /* what is inside is not looked at */
+    API_ROW_FRESH = 1 << 6,    /* what is inside is looked at as if it were new */
 };
 
 struct api_row {

@@ -670,7 +670,9 @@ API_RULE(condition_reason)
             at, API_ERROR_INVALID,
             "a condition reason must start with alphabetic character, optionally "
             "followed by a string of alphanumeric characters or '_,:', and must end "
-            "with an alphanumeric character or '_'");
+            "with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
+            "'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for "
+            "validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')");
     return true;
 }
 

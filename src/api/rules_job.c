@@ -28,6 +28,19 @@ static void want_label(struct api_at *at, const struct doc *labels, const char *
                         STR_ARG(value));
 }
 
+/* Of the job, or of those that a CronJob makes. */
+static const struct doc *spec_at_hand(const struct api_walk *w)
+{
+    return doc_path(w->object, strcmp(w->type->name, "CronJob") == 0
+                                   ? "spec.jobTemplate.spec"
+                                   : "spec");
+}
+
+static bool is_made_later(const struct api_walk *w)
+{
+    return strcmp(w->type->name, "CronJob") == 0;
+}
+
 /* The server makes the selector unless the job says that it brings its own. */
 API_RULE(generated_selector)
 {
@@ -61,6 +74,8 @@ API_RULE(generated_selector)
 API_RULE(job_selector)
 {
     const struct doc *labels = doc_path(at->parent, "template.metadata.labels");
+    if (is_made_later(at->w))
+        return false; /* which says enough (no-selector-yet) */
     if (!at->value && doc_get_text(api_member(at->w->object, "metadata"), "uid").n == 0)
         return true;
     if (!at->value)
@@ -234,7 +249,7 @@ API_RULE(choice)
 
 API_RULE(failure_action)
 {
-    const struct doc *spec = api_member(at->w->object, "spec");
+    const struct doc *spec = spec_at_hand(at->w);
     if (!doc_is_string(at->value, "FailIndex"))
         require_choice(at, "", at->value, "Count|FailIndex|FailJob|Ignore");
     else if (!api_member(spec, "backoffLimitPerIndex"))
@@ -257,7 +272,7 @@ API_RULE(failure_rule)
 
 API_RULE(container_of_job)
 {
-    const struct doc *spec = doc_path(at->w->object, "spec.template.spec");
+    const struct doc *spec = doc_path(spec_at_hand(at->w), "template.spec");
     bool found = false;
     for (int k = 0; k < 2; k++) {
         const struct doc *list = api_member(spec, rules_container_lists[k]);
@@ -385,7 +400,7 @@ API_RULE(success_rule)
 {
     const struct doc *count = api_member(at->value, "succeededCount");
     const struct doc *indexes = api_member(at->value, "succeededIndexes");
-    int64_t n = rules_int(doc_path(at->w->object, "spec.completions"), 0), total = 0;
+    int64_t n = rules_int(api_member(spec_at_hand(at->w), "completions"), 0), total = 0;
     struct str why;
     if (!count && !indexes)
         api_fail(at, API_ERROR_REQUIRED,
@@ -421,7 +436,7 @@ API_RULE(completions_update)
     const struct doc *was = api_member(at->old, "completions");
     bool same = now && was ? doc_equal(now, was) : now == was;
     int64_t parallel = rules_int(api_member(at->value, "parallelism"), 0);
-    if (at->w->opts->op != API_UPDATE || same)
+    if (at->w->opts->op != API_UPDATE || same || is_made_later(at->w))
         return true;
     if (!is_indexed(at->value))
         api_report_at(at, ".completions", now, API_ERROR_INVALID, "field is immutable");
@@ -510,11 +525,13 @@ API_RULE(template_update)
         open_placing(at->w, &was, at->value);
     if (waits && suspended)
         open_resources(at->w, &was, at->value);
-    if (api_same(at->w, at->field, at->value, &was))
+    const struct doc *spec = api_member(at->value, "spec");
+    bool same = waits && suspended ? spec && doc_equal(spec, api_member(&was, "spec"))
+                                   : api_same(at->w, at->field, at->value, &was);
+    if (same)
         return true;
     if (waits && suspended)
-        api_report_at(at, ".spec", api_member(at->value, "spec"), API_ERROR_INVALID,
-                      "field is immutable");
+        api_report_at(at, ".spec", spec, API_ERROR_INVALID, "field is immutable");
     else
         api_fail(at, API_ERROR_INVALID, "field is immutable");
     return true;

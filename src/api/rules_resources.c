@@ -230,6 +230,11 @@ void rules_container_resource(struct api_at *at, const char *suffix,
     check_container_name(at, suffix, api_text(value));
 }
 
+void rules_resource(struct api_at *at, const char *suffix, const struct doc *value)
+{
+    check_name(at, suffix, api_text(value));
+}
+
 /* Overhead is looked at as if it were the limits of a container; of a class of runtimes
  * upstream's path says so. */
 API_RULE(overhead_amounts)

@@ -21,6 +21,21 @@ API_RULE(one_budget)
     return true;
 }
 
+/* As unique(type), reported at the whole condition. */
+API_RULE(types_once)
+{
+    for (uint32_t i = 0; i < count(at->value); i++)
+        for (uint32_t k = 0; k < i; k++) {
+            struct str type = doc_get_text(&at->value->items[i], "type");
+            if (!str_eq(type, doc_get_text(&at->value->items[k], "type")))
+                continue;
+            api_report_shown(at, rules_index(at, i), api_shown_text(at->w->a, type),
+                             API_ERROR_DUPLICATE, "%s", "");
+            break;
+        }
+    return true;
+}
+
 /* ---- classes of runtimes ---- */
 
 static bool same_toleration(const struct doc *a, const struct doc *b)

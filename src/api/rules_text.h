@@ -15,6 +15,8 @@ void rules_local_path(struct api_at *at, const char *suffix, const struct doc *v
 /* A resource that containers can ask for. */
 void rules_container_resource(struct api_at *at, const char *suffix,
                               const struct doc *value);
+/* Any resource. */
+void rules_resource(struct api_at *at, const char *suffix, const struct doc *value);
 int64_t rules_share(const struct doc *d); /* 5 of 5 and of "5%" */
 bool rules_is_zero_share(const struct doc *d);
 

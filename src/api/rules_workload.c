@@ -84,6 +84,23 @@ API_RULE(selects_template)
     return true;
 }
 
+/* A selector of old, which is labels alone. */
+API_RULE(labels_selected)
+{
+    const struct doc *selector = api_member(at->parent, "selector");
+    const struct doc *meta = api_member(at->value, "metadata");
+    const struct doc *labels = api_member(meta, "labels");
+    bool all = true;
+    for (uint32_t i = 0; selector && i < selector->n; i++) {
+        const struct doc *have = doc_get_str(labels, doc_key(&selector->members[i]));
+        all = all && have && doc_equal(have, &selector->members[i].value);
+    }
+    if (!all)
+        api_report_at(at, ".metadata.labels", labels, API_ERROR_INVALID,
+                      "`selector` does not match template `labels`");
+    return true;
+}
+
 /* A pod of a workload is started again whenever it ends. arg: the kind. */
 static void check_template_meta(struct api_at *at)
 {

@@ -283,7 +283,8 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
     if (old && !at.old && row->flags & API_ROW_ALWAYS)
         at.old = &EMPTY;
     if (go_on && at.value && !(row->flags & API_ROW_LEAF))
-        descend(w, row->field, row, at.value, at.old);
+        descend(w, row->field, row, at.value,
+                row->flags & API_ROW_FRESH ? NULL : at.old);
     w->stored = stored;
     w->declared_only = outside;
     w->kept = kept;

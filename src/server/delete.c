@@ -86,6 +86,9 @@ static bool read_options(struct request *r, struct delete_options *o)
     } else {
         options_of_query(r, o);
     }
+    if (o->propagation.n == 0 && r->res->main->group[0] == '\0' &&
+        strcmp(r->res->main->resource, "replicationcontrollers") == 0)
+        o->orphan = true; /* the old default of this kind, too */
     if (o->propagation.n == 0 && strcmp(r->res->main->group, "batch") == 0 &&
         strcmp(r->res->main->resource, "jobs") == 0) {
         o->orphan = true; /* the old default of this kind */
