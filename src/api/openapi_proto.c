@@ -424,6 +424,8 @@ void openapi_proto_join(enum openapi_form form, struct str head, struct str path
         wire_put_bytes(out, 10, parameters);
         return;
     }
+    if (definitions.n == 0)
+        return;
     /* The head has components too: readers join them. */
     size_t mark = wire_begin(out, 5);
     wire_put_bytes(out, 1, definitions);

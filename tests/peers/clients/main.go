@@ -25,6 +25,7 @@ var suites = []suite{
 	{name: "apply", checks: applyChecks},
 	{name: "events", checks: eventChecks},
 	{name: "discovery", checks: discoveryChecks, flags: allKinds},
+	{name: "openapi", checks: openapiChecks, flags: allKinds},
 	{name: "cluster", checks: clusterChecks, begin: clusterBegin, end: clusterEnd},
 	{name: "strict", checks: strictChecks, begin: strictBegin, end: clusterEnd,
 		flags: []string{"--enable-admission-plugins", "NodeRestriction"}},
