@@ -326,6 +326,8 @@ static void poll_store(void *ctx)
     struct server *s = ctx;
     if (s->store)
         store_poll(s->store);
+    if (s->cache)
+        cache_deliver(s->cache);
 }
 
 static void wake(void *ctx)

@@ -31,9 +31,10 @@ struct watcher {
     VEC(struct cache_object *) state; /* references, that are sent first */
     size_t sent;                      /* of them */
     uint64_t state_revision;
-    bool told;  /* a table's columns were sent */
-    bool over;  /* nothing more can be written */
-    bool ready; /* cache_watch has returned */
+    bool sees_all; /* of what it watches, as it is: no selector, no table */
+    bool told;     /* a table's columns were sent */
+    bool over;     /* nothing more can be written */
+    bool ready;    /* cache_watch has returned */
     struct net_timer *timeout, *bookmark, *last_bookmark;
     struct arena scratch; /* of one event */
 };
@@ -142,10 +143,23 @@ static bool print_json(struct watcher *w, const char *type, struct str json,
 
 /* ---- what many watchers are told ---- */
 
-enum { NSENT = 8 };
+enum {
+    NSENT = 8,
+    RUN = 64, /* events that are sent as one piece */
+};
 
-/* Of the last events, so that each is encoded once for all that want it in one form. */
+/* Of the last events, so that each is encoded once for all that want it in one form; of
+ * the last runs of them, so that each is one piece to all that want all of it. */
 struct sent {
+    struct sent_run {
+        struct cache_run run; /* without a resource: unused */
+        const struct resource *res;
+        enum media media;
+        enum media_as as;
+        const char *as_version;
+        struct net_shared *bytes; /* NULL: some event has no such form */
+    } runs[NSENT];
+    uint32_t next_run;
     struct sent_event {
         struct cache_object *object; /* reference; NULL: unused */
         uint64_t revision;           /* that is written into it */
@@ -175,8 +189,10 @@ static void forget(struct sent_event *e)
 
 static void forget_all(struct server *s)
 {
-    for (int i = 0; s->sent && i < NSENT; i++)
+    for (int i = 0; s->sent && i < NSENT; i++) {
         forget(&s->sent->events[i]);
+        net_shared_unref(s->sent->runs[i].bytes);
+    }
     free(s->sent);
     s->sent = NULL;
 }
@@ -188,18 +204,31 @@ static struct net_shared *share(struct strbuf *b)
     return net_shared_wrap((struct str){bytes, n}, free, bytes);
 }
 
+static bool print_object(struct watcher *w, const char *type, struct cache_object *o,
+                         uint64_t revision, struct strbuf *out)
+{
+    struct str json = o->json;
+    if (revision != o->revision)
+        json = object_json_at(w->r->res, o, revision, &w->scratch);
+    return print_json(w, type, json, out);
+}
+
 /* One reference; NULL: it has no such form. */
 static struct net_shared *encode(struct watcher *w, const char *type,
                                  struct cache_object *o, uint64_t revision)
 {
     struct strbuf b = STRBUF_INIT;
-    struct str json = o->json;
-    if (revision != o->revision)
-        json = object_json_at(w->r->res, o, revision, &w->scratch);
-    bool ok = print_json(w, type, json, &b);
+    bool ok = print_object(w, type, o, revision, &b);
     struct net_shared *bytes = ok ? share(&b) : NULL;
     strbuf_release(&b);
     return bytes;
+}
+
+static struct sent *sent_of(struct server *s)
+{
+    if (!s->sent)
+        s->sent = mem_zalloc(sizeof *s->sent);
+    return s->sent;
 }
 
 /* Borrowed. */
@@ -207,8 +236,7 @@ static struct net_shared *find_encoded(struct watcher *w, const char *type,
                                        struct cache_object *o, uint64_t revision)
 {
     struct server *s = w->r->s;
-    if (!s->sent)
-        s->sent = mem_zalloc(sizeof *s->sent);
+    sent_of(s);
     for (int i = 0; i < NSENT; i++) {
         struct sent_event *e = &s->sent->events[i];
         if (e->object == o && e->revision == revision && e->type == type &&
@@ -285,6 +313,72 @@ static void send_change(struct watcher *w, const struct cache_event *e)
         send_object(w, before ? MODIFIED : ADDED, e->object, e->object->revision);
     else if (before)
         send_object(w, DELETED, e->previous, e->revision);
+}
+
+/* ---- many changes at once ---- */
+
+static bool same_run(const struct watcher *w, const struct sent_run *s,
+                     const struct cache_run *run)
+{
+    const struct accept *a = &w->r->accept;
+    return s->run.resource == run->resource && s->run.number == run->number &&
+           s->run.n == run->n && s->res == w->r->res && s->media == a->media &&
+           s->as == a->as && s->as_version == a->as_version;
+}
+
+/* For one who sees all of them. */
+static struct net_shared *encode_run(struct watcher *w, const struct cache_run *run)
+{
+    static const char *const types[] = {
+        [CACHE_ADDED] = ADDED, [CACHE_MODIFIED] = MODIFIED, [CACHE_DELETED] = DELETED};
+    struct strbuf b = STRBUF_INIT;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < run->n; i++) {
+        const struct cache_event *e = cache_run_at(run, i);
+        ok = print_object(w, types[e->kind], e->object, e->revision, &b);
+        arena_reset(&w->scratch);
+    }
+    struct net_shared *bytes = ok ? share(&b) : NULL;
+    strbuf_release(&b);
+    return bytes;
+}
+
+/* Borrowed; NULL: one by one. */
+static struct net_shared *find_run(struct watcher *w, const struct cache_run *run)
+{
+    struct sent *sent = sent_of(w->r->s);
+    const struct accept *a = &w->r->accept;
+    for (int i = 0; i < NSENT; i++)
+        if (same_run(w, &sent->runs[i], run))
+            return sent->runs[i].bytes;
+    struct sent_run *s = &sent->runs[sent->next_run++ % NSENT];
+    net_shared_unref(s->bytes);
+    *s = (struct sent_run){*run,  w->r->res,     a->media,
+                           a->as, a->as_version, encode_run(w, run)};
+    return s->bytes;
+}
+
+static void send_run(struct watcher *w, const struct cache_run *run)
+{
+    struct net_shared *bytes = w->sees_all ? find_run(w, run) : NULL;
+    if (bytes)
+        write_shared(w, bytes);
+    for (uint32_t i = 0; !bytes && i < run->n && !w->over; i++)
+        send_change(w, cache_run_at(run, i));
+}
+
+static void on_run(void *ctx, const struct cache_run *run)
+{
+    struct watcher *w = ctx;
+    struct cache_run part = *run;
+    for (uint32_t left = run->n; left > 0; left -= part.n) {
+        uint32_t most = RUN - (uint32_t)(part.number % RUN); /* cut alike for all */
+        part.n = left < most ? left : most;
+        send_run(w, &part);
+        part.first += part.n;
+        part.number += part.n;
+    }
+    check_over(w);
 }
 
 static void on_event(void *ctx, const struct cache_event *e)
@@ -396,6 +490,8 @@ static bool read_options(struct watcher *w)
     if (!check_options(r, has_initial) || !request_revision(r, &revision) ||
         !selection_read(r, &w->selection))
         return false;
+    w->sees_all =
+        r->accept.as != AS_TABLE && !w->selection.labels.n && !w->selection.fields.n;
     bool wants = query_bool(&r->query, "sendInitialEvents");
     w->bookmarks = query_bool(&r->query, "allowWatchBookmarks");
     w->initial = has_initial ? wants : revision == 0;
@@ -466,7 +562,7 @@ static void follow(struct watcher *w)
     struct str prefix = request_prefix(w->r);
     if (w->initial_end && !w->over)
         send_bookmark(w, w->state_revision, true);
-    w->watch = cache_watch(s->cache, prefix, w->from, on_event, w);
+    w->watch = cache_watch_runs(s->cache, prefix, w->from, on_event, on_run, w);
     if (!w->watch) {
         send_gone(w, cache_oldest(s->cache, prefix));
         w->over = true;

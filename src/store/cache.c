@@ -13,12 +13,13 @@
 enum { HISTORY = 4096, HISTORY_BYTES = 32 << 20 };
 
 struct cache_watch {
-    struct cache_watch *next;
+    struct cache_watch *next, **link;
     struct resource *resource;
     struct str prefix;     /* its bytes follow */
     uint64_t after;        /* events up to this revision are not wanted */
-    uint64_t from;         /* events up to this one were replayed */
+    uint64_t told;         /* so many events of the resource, from its first on */
     cache_on_event *event; /* NULL: ended, to be freed */
+    cache_on_run *run;     /* NULL: it is told at once */
     void *ctx;
 };
 
@@ -27,8 +28,14 @@ struct resource {
     struct cache *cache;
     struct str prefix; /* its bytes follow */
     struct ring ring;
-    struct cache_watch *watches; /* newest first */
-    uint32_t busy;               /* calls under way that walk the watches */
+    uint64_t events; /* ever pushed to the ring */
+    /* Newest first: those that are told at once, and those that are told of runs. */
+    struct cache_watch *prompt, *patient;
+    uint32_t busy;          /* calls under way that walk the watches */
+    bool any_ended;         /* meanwhile */
+    struct resource *next;  /* of those that wait */
+    uint64_t waiting_bytes; /* of events that the patient have not been told */
+    uint32_t waiting;       /* so many */
 };
 
 struct cache {
@@ -36,10 +43,10 @@ struct cache {
     struct order objects; /* each has one reference */
     struct strmap by_key; /* the same; keys are the objects' */
     struct strmap resources;
+    struct resource *waiting; /* have events that were not delivered */
     uint64_t revision;
-    uint64_t loaded;   /* what the snapshot had: changes up to here */
-    uint64_t sequence; /* of events; several may have one revision */
-    uint64_t floor;    /* resources that are not there yet have forgotten up to here */
+    uint64_t loaded; /* what the snapshot had: changes up to here */
+    uint64_t floor;  /* resources that are not there yet have forgotten up to here */
     uint64_t refused;
 };
 
@@ -54,13 +61,19 @@ struct cache *cache_new(const struct cache_opts *opts)
     return c;
 }
 
+static void free_watches(struct cache_watch *w)
+{
+    while (w) {
+        struct cache_watch *next = w->next;
+        free(w);
+        w = next;
+    }
+}
+
 static void resource_free(struct resource *r)
 {
-    while (r->watches) {
-        struct cache_watch *w = r->watches;
-        r->watches = w->next;
-        free(w);
-    }
+    free_watches(r->prompt);
+    free_watches(r->patient);
     ring_release(&r->ring);
     free(r);
 }
@@ -132,6 +145,7 @@ uint64_t cache_oldest(const struct cache *c, struct str prefix)
 
 void cache_compact(struct cache *c, uint64_t revision)
 {
+    cache_deliver(c);
     if (c->floor < revision)
         c->floor = revision;
     strmap_each(&c->resources, e)
@@ -141,6 +155,7 @@ void cache_compact(struct cache *c, uint64_t revision)
 static void push(struct cache *c, struct resource *r, const struct cache_event *e)
 {
     ring_push(&r->ring, e, c->opts.history, c->opts.history_bytes);
+    r->events++;
 }
 
 /* What had its key before, with its reference, or NULL. */
@@ -243,34 +258,113 @@ bool cache_load(struct cache *c, struct store *s, struct err *e)
     return true;
 }
 
-/* ---- following ---- */
+/* ---- telling watches ---- */
 
-static void free_ended(struct resource *r)
+static void watch_free(struct cache_watch *w)
 {
-    for (struct cache_watch **link = &r->watches; *link;) {
-        struct cache_watch *w = *link;
-        if (w->event) {
-            link = &w->next;
-        } else {
-            *link = w->next;
-            free(w);
-        }
+    *w->link = w->next;
+    if (w->next)
+        w->next->link = w->link;
+    free(w);
+}
+
+static void free_ended(struct cache_watch *w)
+{
+    while (w) {
+        struct cache_watch *next = w->next;
+        if (!w->event)
+            watch_free(w);
+        w = next;
     }
 }
 
-/* Watches that start meanwhile have been told; those that end stay linked until all
- * calls are over. */
-static void deliver(struct resource *r, const struct cache_event *e)
+/* Watches that end while some are walked stay linked until all walks are over. */
+static void walked(struct resource *r)
+{
+    if (--r->busy > 0 || !r->any_ended)
+        return;
+    r->any_ended = false;
+    free_ended(r->prompt);
+    free_ended(r->patient);
+}
+
+static bool wants(const struct cache_watch *w, const struct cache_event *e)
+{
+    return w->after < e->revision && str_starts(e->object->key, w->prefix);
+}
+
+const struct cache_event *cache_run_at(const struct cache_run *run, uint32_t i)
+{
+    const struct resource *r = run->resource;
+    return ring_at(&r->ring, run->first + i);
+}
+
+static void tell_run(struct cache_watch *w, uint32_t first, uint32_t n)
+{
+    const struct resource *r = w->resource;
+    const struct cache_run run = {r, first, n, r->events - r->ring.n + first};
+    if (n > 1 && w->run)
+        w->run(w->ctx, &run);
+    for (uint32_t i = 0; i < n && w->event && (n == 1 || !w->run); i++)
+        w->event(w->ctx, ring_at(&r->ring, first + i));
+}
+
+/* Of events that it has not been told, as they stand side by side. */
+static void tell(struct cache_watch *w)
+{
+    const struct ring *ring = &w->resource->ring;
+    uint64_t fresh = w->resource->events - w->told;
+    uint32_t i = fresh < ring->n ? ring->n - (uint32_t)fresh : 0, n = ring->n;
+    w->told = w->resource->events;
+    while (i < n && w->event) {
+        uint32_t first = i;
+        while (i < n && wants(w, ring_at(ring, i)))
+            i++;
+        tell_run(w, first, i - first);
+        i += i < n;
+    }
+}
+
+/* Watches that start meanwhile have been told. */
+static void tell_all(struct resource *r, struct cache_watch *w)
 {
     r->busy++;
-    for (struct cache_watch *w = r->watches; w; w = w->next) {
-        if (w->event && w->after < e->revision && w->from < r->cache->sequence &&
-            str_starts(e->object->key, w->prefix))
-            w->event(w->ctx, e);
-    }
-    if (--r->busy == 0)
-        free_ended(r);
+    for (; w; w = w->next)
+        if (w->event && w->told < r->events)
+            tell(w);
+    walked(r);
 }
+
+void cache_deliver(struct cache *c)
+{
+    while (c->waiting) {
+        struct resource *r = c->waiting;
+        c->waiting = r->next;
+        r->waiting = 0;
+        r->waiting_bytes = 0;
+        tell_all(r, r->patient);
+    }
+}
+
+/* What waits is less than half of what the ring keeps. */
+static void keep_back(struct resource *r, const struct cache_event *e)
+{
+    const struct cache_opts *o = &r->cache->opts;
+    uint64_t bytes = ring_cost(e);
+    if (r->waiting && (r->waiting + 1 > o->history / 2 ||
+                       r->waiting_bytes + bytes > o->history_bytes / 2))
+        cache_deliver(r->cache);
+    if (!r->patient)
+        return;
+    if (r->waiting == 0) {
+        r->next = r->cache->waiting;
+        r->cache->waiting = r;
+    }
+    r->waiting++;
+    r->waiting_bytes += bytes;
+}
+
+/* ---- following ---- */
 
 /* Changes the objects, and makes the event, which owns its references. */
 static bool put_object(struct cache *c, const struct store_change *change,
@@ -309,7 +403,6 @@ void cache_apply(void *cache, const struct store_change *change)
     if (change->revision <= c->loaded)
         return; /* the snapshot had it */
     c->revision = change->revision;
-    c->sequence++;
     struct cache_event e = {.revision = change->revision};
     bool put = change->kind == STORE_PUT;
     if (!(put ? put_object(c, change, &e) : drop_object(c, change, &e))) {
@@ -317,8 +410,9 @@ void cache_apply(void *cache, const struct store_change *change)
         return;
     }
     struct resource *r = resource_of(c, change->key);
+    keep_back(r, &e);
     push(c, r, &e);
-    deliver(r, &e);
+    tell_all(r, r->prompt);
 }
 
 /* ---- lists ---- */
@@ -354,36 +448,46 @@ uint64_t cache_count(const struct cache *c, struct str prefix, struct str after)
 
 /* ---- watches ---- */
 
-static void replay(struct cache_watch *w, uint64_t after)
+static struct cache_watch *watch_new(struct resource *r, struct str prefix)
 {
-    const struct ring *ring = &w->resource->ring;
-    w->resource->busy++;
-    for (uint32_t i = ring_seek(ring, after); i < ring->n; i++) {
-        const struct cache_event *e = ring_at(ring, i);
-        if (str_starts(e->object->key, w->prefix))
-            w->event(w->ctx, e);
-    }
-    if (--w->resource->busy == 0)
-        free_ended(w->resource);
+    struct cache_watch *w = mem_zalloc(sizeof *w + prefix.n);
+    w->resource = r;
+    w->prefix = (struct str){memcpy(w + 1, prefix.p, prefix.n), prefix.n};
+    return w;
+}
+
+static void link_in(struct cache_watch *w, struct cache_watch **list)
+{
+    w->next = *list;
+    w->link = list;
+    if (w->next)
+        w->next->link = &w->next;
+    *list = w;
+}
+
+struct cache_watch *cache_watch_runs(struct cache *c, struct str prefix, uint64_t after,
+                                     cache_on_event *event, cache_on_run *run, void *ctx)
+{
+    struct resource *r = resource_of(c, prefix);
+    if (after < r->ring.forgotten)
+        return NULL;
+    struct cache_watch *w = watch_new(r, prefix);
+    w->after = after;
+    w->told = r->events - r->ring.n + ring_seek(&r->ring, after);
+    w->event = event;
+    w->run = run;
+    w->ctx = ctx;
+    link_in(w, run ? &r->patient : &r->prompt);
+    r->busy++;
+    tell(w);
+    walked(r);
+    return w;
 }
 
 struct cache_watch *cache_watch(struct cache *c, struct str prefix, uint64_t after,
                                 cache_on_event *event, void *ctx)
 {
-    struct resource *r = resource_of(c, prefix);
-    if (after < r->ring.forgotten)
-        return NULL;
-    struct cache_watch *w = mem_zalloc(sizeof *w + prefix.n);
-    w->resource = r;
-    w->prefix = (struct str){memcpy(w + 1, prefix.p, prefix.n), prefix.n};
-    w->after = after;
-    w->from = c->sequence;
-    w->event = event;
-    w->ctx = ctx;
-    w->next = r->watches;
-    r->watches = w;
-    replay(w, after);
-    return w;
+    return cache_watch_runs(c, prefix, after, event, NULL, ctx);
 }
 
 void cache_unwatch(struct cache_watch *w)
@@ -392,14 +496,21 @@ void cache_unwatch(struct cache_watch *w)
         return;
     w->event = NULL;
     if (w->resource->busy == 0)
-        free_ended(w->resource);
+        watch_free(w);
+    else
+        w->resource->any_ended = true;
 }
 
 void cache_bookmark(struct cache_watch *w)
 {
-    uint64_t revision = w->resource->cache->revision;
+    struct resource *r = w->resource;
+    uint64_t revision = r->cache->revision;
     struct cache_event e = {.kind = CACHE_BOOKMARK, .revision = revision};
+    r->busy++;
+    tell(w);
     if (w->after > revision)
         e.revision = w->after;
-    w->event(w->ctx, &e);
+    if (w->event)
+        w->event(w->ctx, &e);
+    walked(r);
 }

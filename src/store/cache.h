@@ -87,6 +87,21 @@ struct cache_watch;
 typedef void cache_on_event(void *ctx, const struct cache_event *e);
 struct cache_watch *cache_watch(struct cache *c, struct str prefix, uint64_t after,
                                 cache_on_event *event, void *ctx);
+/*
+ * The same for what is one of many that are told: changes are kept back until
+ * cache_deliver (or until too many wait), and then each watch gets all of them at once.
+ * Those that stand side by side come as a run; one alone goes to `event`.
+ */
+struct cache_run {
+    const void *resource;
+    uint32_t first, n;
+    uint64_t number; /* of its first: equal resource, number and n are the same events */
+};
+const struct cache_event *cache_run_at(const struct cache_run *run, uint32_t i);
+typedef void cache_on_run(void *ctx, const struct cache_run *run);
+struct cache_watch *cache_watch_runs(struct cache *c, struct str prefix, uint64_t after,
+                                     cache_on_event *event, cache_on_run *run, void *ctx);
+void cache_deliver(struct cache *c);
 void cache_unwatch(struct cache_watch *w);
 /* Sends a BOOKMARK: all up to its revision was delivered. */
 void cache_bookmark(struct cache_watch *w);

@@ -10,9 +10,7 @@ void ring_init(struct ring *r, uint64_t forgotten)
     *r = (struct ring){.forgotten = forgotten};
 }
 
-/* An event is charged for its own object: the previous one is that of an older event, or
- * about to be replaced. */
-static uint64_t cost(const struct cache_event *e)
+uint64_t ring_cost(const struct cache_event *e)
 {
     return sizeof *e + arena_size(&e->object->arena);
 }
@@ -22,7 +20,7 @@ static void drop_oldest(struct ring *r)
     struct cache_event *e = &r->events[r->first];
     r->first = (r->first + 1) & (r->cap - 1);
     r->n--;
-    r->bytes -= cost(e);
+    r->bytes -= ring_cost(e);
     r->forgotten = e->revision;
     cache_object_unref(e->object);
     cache_object_unref(e->previous);
@@ -51,12 +49,12 @@ static void grow(struct ring *r)
 void ring_push(struct ring *r, const struct cache_event *e, uint32_t most,
                uint64_t most_bytes)
 {
-    while (r->n > 0 && (r->n >= most || r->bytes + cost(e) > most_bytes))
+    while (r->n > 0 && (r->n >= most || r->bytes + ring_cost(e) > most_bytes))
         drop_oldest(r);
     if (r->n == r->cap)
         grow(r);
     r->events[(r->first + r->n++) & (r->cap - 1)] = *e;
-    r->bytes += cost(e);
+    r->bytes += ring_cost(e);
 }
 
 void ring_forget(struct ring *r, uint64_t revision)

@@ -15,6 +15,9 @@ struct ring {
     uint64_t forgotten; /* events after this revision are all here */
 };
 
+/* An event is charged for its own object: the previous one is that of an older event, or
+ * about to be replaced. */
+uint64_t ring_cost(const struct cache_event *e);
 void ring_init(struct ring *r, uint64_t forgotten);
 void ring_release(struct ring *r);
 /* Takes over the references. */

@@ -285,6 +285,82 @@ static void test_watches_in_callbacks(void **state)
     strbuf_release(&b.text);
 }
 
+/* "[+a@2 ~a@3(a@2) ]" for a run. */
+static void on_run(void *ctx, const struct cache_run *run)
+{
+    struct log *l = ctx;
+    strbuf_addf(&l->text, "%d[", (int)run->number);
+    for (uint32_t i = 0; i < run->n; i++)
+        on_event(ctx, cache_run_at(run, i));
+    strbuf_adds(&l->text, "]");
+}
+
+static struct cache_watch *watch_runs(struct world *w, const char *prefix, uint64_t after,
+                                      struct log *l)
+{
+    return cache_watch_runs(w->cache, str_from(prefix), after, on_event, on_run, l);
+}
+
+static void test_runs(void **state)
+{
+    struct world w;
+    struct log all = {0}, one = {0}, late = {0};
+    world_init(&w, 0);
+    struct cache_watch *wa = watch_runs(&w, THINGS, 1, &all);
+    struct cache_watch *wo = watch_runs(&w, THINGS "n1/", 1, &one);
+    put(&w, THINGS "n1/a", "1");
+    check_log(&all, "");
+    cache_deliver(w.cache);
+    check_log(&all, "+n1/a:1@2 ");
+    put(&w, THINGS "n1/a", "2");
+    put(&w, THINGS "n1/a", "3");
+    put(&w, THINGS "n2/a", "4");
+    struct cache_watch *wl = watch_runs(&w, THINGS, 3, &late);
+    check_log(&late, "2[~n1/a:3@4(2@3) +n2/a:4@5 ]"); /* what is there, at once */
+    put(&w, THINGS "n1/b", "5");
+    cache_deliver(w.cache);
+    check_log(&all, "1[~n1/a:2@3(1@2) ~n1/a:3@4(2@3) +n2/a:4@5 +n1/b:5@6 ]");
+    check_log(&one, "+n1/a:1@2 1[~n1/a:2@3(1@2) ~n1/a:3@4(2@3) ]+n1/b:5@6 ");
+    check_log(&late, "+n1/b:5@6 ");
+    cache_deliver(w.cache);
+    put(&w, THINGS "n2/a", NULL);
+    cache_bookmark(wl); /* says that all before was told */
+    check_log(&late, "-n2/a:4@7(4@5) =7 ");
+    all.end = wo; /* in its turn, before the other's */
+    cache_deliver(w.cache);
+    check_log(&all, "-n2/a:4@7(4@5) ");
+    put(&w, THINGS "n1/a", "8");
+    put(&w, THINGS "n1/a", "9");
+    all.end = wa; /* itself, amid a run */
+    cache_deliver(w.cache);
+    put(&w, THINGS "n1/a", "10");
+    cache_deliver(w.cache);
+    check_log(&one, "");
+    check_log(&late, "6[~n1/a:8@8(3@4) ~n1/a:9@9(8@8) ]~n1/a:10@10(9@9) ");
+    world_fini(&w);
+    strbuf_release(&all.text);
+    strbuf_release(&one.text);
+    strbuf_release(&late.text);
+}
+
+/* What waits is told before it is forgotten. */
+static void test_runs_are_bounded(void **state)
+{
+    struct world w;
+    struct log l = {0};
+    world_init(&w, 4);
+    watch_runs(&w, THINGS, 1, &l);
+    for (int i = 0; i < 5; i++)
+        put(&w, THINGS "n/a", "x");
+    check_log(&l, "0[+n/a:x@2 ~n/a:x@3(x@2) ]2[~n/a:x@4(x@3) ~n/a:x@5(x@4) ]");
+    cache_compact(w.cache, 6);
+    check_log(&l, "~n/a:x@6(x@5) ");
+    cache_deliver(w.cache);
+    check_log(&l, "");
+    world_fini(&w);
+    strbuf_release(&l.text);
+}
+
 static void test_too_old(void **state)
 {
     struct world w;
@@ -386,6 +462,8 @@ struct mirror {
     struct cache_watch *watch;
     struct str prefix;
     uint64_t seen;
+    uint64_t number;   /* of events of its resource, as far as runs say */
+    bool patient;      /* it is told of runs */
     uint64_t at[KEYS]; /* revision of each key, 0: not there */
 };
 
@@ -411,6 +489,16 @@ static void on_mirror(void *ctx, const struct cache_event *e)
     *at = e->kind == CACHE_DELETED ? 0 : e->revision;
 }
 
+static void on_mirror_run(void *ctx, const struct cache_run *run)
+{
+    struct mirror *m = ctx;
+    assert_true(run->n > 1);
+    assert_true(run->number >= m->number);
+    m->number = run->number + run->n;
+    for (uint32_t i = 0; i < run->n; i++)
+        on_mirror(ctx, cache_run_at(run, i));
+}
+
 static bool mirror_object(void *ctx, struct cache_object *o)
 {
     ((struct mirror *)ctx)->at[number_of(o->key)] = o->revision;
@@ -426,20 +514,29 @@ static void mirror_list(struct mirror *m, struct world *w)
 
 static void mirror_check(struct mirror *m, struct world *w)
 {
+    if (m->patient)
+        cache_deliver(w->cache);
     struct mirror now = {.prefix = m->prefix};
     mirror_list(&now, w);
     assert_memory_equal(now.at, m->at, sizeof m->at);
 }
 
+static struct cache_watch *mirror_watch(struct mirror *m, struct world *w)
+{
+    m->number = 0;
+    return cache_watch_runs(w->cache, m->prefix, m->seen, on_mirror,
+                            m->patient ? on_mirror_run : NULL, m);
+}
+
 /* Goes on where it was, or lists anew when that is too old. */
 static void mirror_resume(struct mirror *m, struct world *w)
 {
-    m->watch = cache_watch(w->cache, m->prefix, m->seen, on_mirror, m);
+    m->watch = mirror_watch(m, w);
     if (m->watch)
         return;
     assert_true(m->seen < cache_oldest(w->cache, m->prefix));
     mirror_list(m, w);
-    m->watch = cache_watch(w->cache, m->prefix, m->seen, on_mirror, m);
+    m->watch = mirror_watch(m, w);
     assert_non_null(m->watch);
 }
 
@@ -469,12 +566,14 @@ static void test_mirrors(void **state)
     world_init(&w, 100);
     for (int i = 0; i < MIRRORS; i++) {
         static const char *const prefixes[] = {THINGS, THINGS "n1/", THINGS "n2/k05"};
-        mirrors[i] = (struct mirror){.prefix = str_from(prefixes[i % 3]), .seen = 1};
+        mirrors[i] = (struct mirror){
+            .prefix = str_from(prefixes[i % 3]), .seen = 1, .patient = i >= 3};
         mirror_resume(&mirrors[i], &w);
     }
     for (int step = 0; step < 5000; step++) {
         struct mirror *m = &mirrors[rng_range(&r, 0, MIRRORS - 1)];
-        any_change(&w, &r);
+        for (int64_t n = rng_range(&r, 1, 5); n > 0; n--)
+            any_change(&w, &r);
         if (rng_range(&r, 0, 19) == 0) {
             cache_unwatch(m->watch);
             for (int64_t n = rng_range(&r, 0, 200); n > 0; n--)
@@ -532,6 +631,8 @@ int main(void)
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_watch),
         cmocka_unit_test(test_watches_in_callbacks),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs_are_bounded),
         cmocka_unit_test(test_too_old),
         cmocka_unit_test(test_history_loaded),
         cmocka_unit_test(test_refused),
