@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// kubectl, command by command, beside controllers and nodes without machines. --validate
-// is off where it would ask for OpenAPI documents.
+// kubectl, command by command, beside controllers and nodes without machines. What prints
+// the same each time is in recorded sessions (run-sessions).
 func kubectlChecks() []check {
 	return []check{
 		{name: "kubectl/apply-and-get", run: kubectl(
-			line{"apply --validate=false -f objects.yaml", `deviceclass.resource.k8s.io/sim.example.com created\n(.*\n)*deployment.apps/web created`},
-			line{"apply --validate=false -f objects.yaml", `deployment.apps/web (unchanged|configured)`},
+			line{"apply -f objects.yaml", `deviceclass.resource.k8s.io/sim.example.com created\n(.*\n)*deployment.apps/web created`},
+			line{"apply -f objects.yaml", `deployment.apps/web (unchanged|configured)`},
 			line{"rollout status deployment/web --timeout=60s", `"web" successfully rolled out`},
 			line{"get deployment web", `NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nweb +2/2 +2 +2 +\d+s`},
 			line{"get pods -l app=web -o wide", `web-\w+-\w+ +1/1 +Running +0 .* node-\d`},
@@ -26,8 +26,42 @@ func kubectlChecks() []check {
 			line{"get resourceclaims,deviceclasses,resourceslices -o wide", `sim.example.com`},
 			line{"get all", `replicaset.apps/web`},
 			line{"get deployment web -o yaml --show-managed-fields", `manager: kubectl-client-side-apply`},
-			line{"apply --validate=false --server-side --force-conflicts -f objects.yaml", `deployment.apps/web serverside-applied`},
+			line{"apply --server-side --force-conflicts -f objects.yaml", `deployment.apps/web serverside-applied`},
 			line{"diff -f objects.yaml", ``})},
+		{name: "kubectl/validate", run: kubectl(
+			line{"create --validate=strict -f wrong.yaml", `strict decoding error: unknown field "spec.replica", unknown field "spec.template.spec.containers\[0\].img"`},
+			line{"apply --validate=strict -f wrong.yaml", `strict decoding error: unknown field "spec.replica"`},
+			line{"apply --validate=warn --dry-run=server -f wrong.yaml", `Warning: unknown field "spec.replica"`},
+			line{"apply --validate=ignore --dry-run=server -f wrong.yaml", `deployment.apps/wrong created \(server dry run\)`},
+			line{"apply --validate=strict --dry-run=client -f objects.yaml", `deployment.apps/web configured \(dry run\)`},
+			line{"diff -f changed.yaml", `(?m)^-  replicas: 2\n\+  replicas: 3$`},
+			line{"patch deployment web --dry-run=server -p {\"spec\":{\"replica\":3}}", `Warning: unknown field "spec.replica"`})},
+		{name: "kubectl/explain", run: kubectl(
+			line{"explain pods", `KIND: +Pod\nVERSION: +v1\n(.*\n)*FIELDS:\n +apiVersion\t<string>`},
+			line{"explain deployments.spec.strategy.rollingUpdate.maxSurge", `GROUP: +apps\nKIND: +Deployment\nVERSION: +v1\n\nFIELD: maxSurge <IntOrString>`},
+			line{"explain pod.spec.restartPolicy", `(?s)FIELD: restartPolicy <string>\nENUM:\n +Always\n +Never\n +OnFailure`},
+			line{"explain pod.spec.containers --recursive", `(?m)^  ports\t<\[\]ContainerPort>\n    containerPort\t<integer> -required-`},
+			line{"explain horizontalpodautoscalers.spec --api-version=autoscaling/v1", `VERSION: +v1\n(.*\n)*  targetCPUUtilizationPercentage\t<integer>`},
+			line{"explain resourceclaims.spec --output=plaintext-openapiv2", `RESOURCE: spec <Object>`},
+			line{"explain pod.spec.nonsense", `error: field "nonsense" does not exist`},
+			line{"explain nonsense", `the server doesn't have a resource type "nonsense"`})},
+		{name: "kubectl/times", run: kubectl(
+			line{"run sleeper --image=localhost/local/busybox:1 --restart=Never", `pod/sleeper created`},
+			line{"wait --for=condition=Ready pod/sleeper --timeout=60s", `condition met`},
+			line{"get pod sleeper", `sleeper +1/1 +Running +0 +\d+s`},
+			line{"describe pod sleeper", `Started: +\w{3}, \d\d \w{3} 20\d\d`},
+			line{"get events --field-selector involvedObject.name=sleeper", `LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n\d+s +Normal +Scheduled +pod/sleeper`},
+			line{"events --for pod/sleeper", `\d+s +Normal +Scheduled +Pod/sleeper`},
+			line{"get pods --sort-by=.metadata.creationTimestamp -o custom-columns=A:.metadata.name", `(?m)^sleeper\s*$`},
+			line{"delete pod sleeper --force", `"sleeper" force deleted`},
+			line{"wait --for=delete pod/sleeper --timeout=30s", `^(pod/sleeper condition met\n)?$`},
+			line{"rollout pause deployment/web", `paused`},
+			line{"rollout resume deployment/web", `resumed`},
+			line{"set image deployment/web c=localhost/local/busybox:2", `image updated`},
+			line{"rollout status deployment/web --timeout=60s", `successfully rolled out`},
+			line{"cordon node-0", `cordoned`},
+			line{"uncordon node-0", `uncordoned`},
+			line{"replace --dry-run=server -f changed.yaml", `deployment.apps/web replaced \(server dry run\)`})},
 		{name: "kubectl/describe", run: kubectl(
 			line{"describe deployment web", `Replicas: +2 desired \| 2 updated \| 2 total \| 2 available`},
 			line{"describe pods -l app=web --show-events", `Node: +node-\d(.*\n)*Events:(.*\n)* +Normal +Scheduled`},
@@ -117,9 +151,26 @@ spec:
       containers: [{name: c, image: "localhost/local/busybox:1", resources: {claims: [{name: gpu}]}}]
 `
 
+const kubectlWrong = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: wrong}
+spec:
+  replica: 2
+  selector: {matchLabels: {app: wrong}}
+  template:
+    metadata: {labels: {app: wrong}}
+    spec: {containers: [{name: c, image: a, img: b}]}
+`
+
 func kubectlBegin(e *env) error {
-	if err := os.WriteFile(filepath.Join(e.dir, "objects.yaml"), []byte(kubectlObjects), 0o600); err != nil {
-		return err
+	deployment := kubectlObjects[strings.LastIndex(kubectlObjects, "---"):]
+	files := map[string]string{"objects.yaml": kubectlObjects, "wrong.yaml": kubectlWrong,
+		"changed.yaml": strings.Replace(deployment, "replicas: 2", "replicas: 3", 1)}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
 	}
 	if _, err := os.Stat(filepath.Join(e.bin, "kubectl")); err != nil {
 		return skip{"no kubectl here"}
