@@ -224,7 +224,8 @@ static void check_finalizers(struct api_at *at)
         report_name(at, ".finalizers", name, NAME_LABEL_KEY, name);
         orphan = orphan || str_is(name, "orphan");
         foreground = foreground || str_is(name, "foregroundDeletion");
-        rules_finalizer(at, arena_printf(at->w->a, ".finalizers[%u]", i).p, name);
+        if (at->w->scope == API_SCOPE_OF_TYPE) /* of custom resources it is a warning */
+            rules_finalizer(at, arena_printf(at->w->a, ".finalizers[%u]", i).p, name);
     }
     if (orphan && foreground)
         api_report_at(at, ".finalizers", finalizers, API_ERROR_INVALID,

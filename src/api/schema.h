@@ -30,7 +30,8 @@ enum api_form {
     API_OBJECT, /* free-form map */
     API_RAW,    /* RawExtension: a JSON object kept as it is */
     API_FIELDS_V1,
-    API_ANY, /* any JSON */
+    API_ANY,     /* any JSON */
+    API_DEDUCED, /* the same, but maps in it are owned member by member */
 };
 
 enum api_container { API_ONE, API_LIST, API_MAP, API_MAP_OF_LISTS };
@@ -78,8 +79,12 @@ struct api_type {
     const char *unions; /* "type:a,b": one of a, b, which "type" (it may be empty) names;
                          * NULL: none */
     uint16_t nfields, nnumbered;
-    uint8_t form; /* of a type without fields: API_OBJECT or API_ANY; else API_STRUCT */
+    uint8_t form; /* of a type without fields: API_OBJECT, API_ANY or API_DEDUCED; else
+                     API_STRUCT */
     bool atomic; /* server-side apply owns it as one, wherever it is not told otherwise */
+    /* Of types that are made at run time (api/structural.h): */
+    bool open;                     /* members that are no fields are API_DEDUCED */
+    const struct api_field *value; /* the type stands for what this field holds */
 };
 
 struct api_custom;

@@ -19,8 +19,10 @@
 
 struct structural_check_opts {
     const struct api_cel *cel;
-    const char *path; /* of the schema's parent: "spec.versions[0].schema" */
-    bool status;      /* the version has the subresource */
+    /* Of the schema's parent: "spec.versions[0].schema"; as upstream has it
+     * "spec.validation" where all versions have the same schema. */
+    const char *path;
+    bool status; /* the version has the subresource */
     /* The stored definition's spec, or NULL when it is new: expressions that it has, in
      * whatever version, may use all there is. */
     const struct doc *old_spec;
@@ -37,11 +39,11 @@ void structural_check(const struct doc *schema, const struct structural_check_op
                       struct arena *a, struct api_errors *errors);
 enum { STRUCTURAL_DEPTH = 100, STRUCTURAL_NODES = 200000 };
 
-/* Formats in it that no version knows: "unrecognized format" warnings. Calls warn with
- * the text of each. */
+/* The warnings on a definition's spec that the stored one (NULL: it is new) did not give:
+ * formats that nobody knows, sets of what is no scalar. */
 typedef void structural_warn_fn(void *ctx, struct str text);
-void structural_warnings(const struct doc *schema, const char *path, struct arena *a,
-                         structural_warn_fn *warn, void *ctx);
+void structural_warnings(const struct doc *spec, const struct doc *old_spec,
+                         struct arena *a, structural_warn_fn *warn, void *ctx);
 
 /* Whether a path of spec.versions[].selectableFields leads to a field that can be
  * selected; *clean is the path as it is compared with others. False: *why says why not,

@@ -9,14 +9,24 @@
 /* ---- Shapes ---- */
 
 struct shape {
-    enum { SCALAR, LIST, STRUCT, MAP, FREE } kind;
+    /* DEDUCED: a map of such values, or as one, as the value is. */
+    enum { SCALAR, LIST, STRUCT, MAP, FREE, DEDUCED } kind;
     bool atomic;
     const struct api_type *type;   /* STRUCT */
-    const struct api_field *field; /* LIST, MAP, SCALAR */
+    const struct api_field *field; /* LIST, MAP, SCALAR; NULL: a map that was deduced */
 };
+
+static const struct shape AS_ONE = {.kind = FREE, .atomic = true};
+static const struct shape BY_VALUE = {.kind = DEDUCED};
+
+static struct shape shape_of_field(const struct api_field *f);
 
 static struct shape shape_of_type(const struct api_type *t)
 {
+    if (t->value)
+        return shape_of_field(t->value);
+    if (t->form == API_DEDUCED)
+        return BY_VALUE;
     bool plain = t->form == API_STRUCT;
     return (struct shape){.kind = plain ? STRUCT : FREE, .atomic = !plain, .type = t};
 }
@@ -31,7 +41,9 @@ static struct shape shape_of_value(const struct api_field *f)
     case API_RAW:
     case API_FIELDS_V1:
     case API_ANY:
-        return (struct shape){.kind = FREE, .atomic = true};
+        return AS_ONE;
+    case API_DEDUCED:
+        return BY_VALUE;
     default:
         return (struct shape){.kind = SCALAR, .atomic = true, .field = f};
     }
@@ -62,6 +74,10 @@ static struct shape shape_of_item(const struct shape *list)
 /* false: a struct has no such member. */
 static bool shape_of_member(const struct shape *s, struct str key, struct shape *out)
 {
+    if (s->kind == MAP && !s->field) {
+        *out = BY_VALUE;
+        return true;
+    }
     if (s->kind == MAP) {
         *out = shape_of_value(s->field);
         if (s->field->container == API_MAP_OF_LISTS)
@@ -74,12 +90,25 @@ static bool shape_of_member(const struct shape *s, struct str key, struct shape 
     return f != NULL;
 }
 
-/* Members that no table knows are carried along as one. */
+/* Members that no table knows are carried along as one, unless their type is open. */
 static struct shape member_or_free(const struct shape *s, struct str key)
 {
-    struct shape out = {.kind = FREE, .atomic = true};
+    struct shape out = s->kind == STRUCT && s->type->open ? BY_VALUE : AS_ONE;
     shape_of_member(s, key, &out);
     return out;
+}
+
+/* What a deduced shape is for one or two values, either of which may be absent. */
+static struct shape settled(const struct shape *s, const struct doc *l,
+                            const struct doc *r)
+{
+    bool map = (l && l->type == DOC_MAP) || (r && r->type == DOC_MAP);
+    if (s->kind != DEDUCED)
+        return *s;
+    if (s->atomic || !map || (l && l->type != DOC_MAP && l->type != DOC_NULL) ||
+        (r && r->type != DOC_MAP && r->type != DOC_NULL))
+        return AS_ONE;
+    return (struct shape){.kind = MAP};
 }
 
 /* The items or members of a value that is of the kind that its shape wants. */
@@ -282,8 +311,9 @@ static bool check_map(struct check *c, const struct shape *s, const struct doc *
         struct shape member;
         struct str key = doc_key(&d->members[i]);
         const struct field_step here = {at, field_name(c->a, key)};
-        if (!shape_of_member(s, key, &member))
+        if (!shape_of_member(s, key, &member) && !s->type->open)
             return wrong(c, &here, "field not declared in schema");
+        member = member_or_free(s, key);
         if (!check(c, &member, &d->members[i].value, &here))
             return false;
     }
@@ -293,7 +323,7 @@ static bool check_map(struct check *c, const struct shape *s, const struct doc *
 static bool check(struct check *c, const struct shape *s, const struct doc *d,
                   const struct field_step *at)
 {
-    if (d->type == DOC_NULL || s->kind == FREE)
+    if (d->type == DOC_NULL || s->kind == FREE || s->kind == DEDUCED)
         return true;
     if (s->kind == SCALAR)
         return check_scalar(c, s, d, at);
@@ -425,14 +455,15 @@ static void walk_map(struct walk *w, const struct shape *s, const struct doc *d,
         const struct field_step here = {at, p.v[i].name};
         bool empty = value->type == DOC_NULL || (value->type == DOC_MAP && !value->n);
         walk(w, &member, value, &here);
-        if (empty || s->kind == MAP)
+        if (empty || s->kind == MAP || member.kind == DEDUCED)
             fields_insert(w->out, &here, w->a);
     }
 }
 
-static void walk(struct walk *w, const struct shape *s, const struct doc *d,
+static void walk(struct walk *w, const struct shape *shape, const struct doc *d,
                  const struct field_step *at)
 {
+    const struct shape now = settled(shape, d, NULL), *s = &now;
     if (s->atomic)
         fields_insert(w->out, at, w->a);
     else if (!content(s, d))
@@ -545,9 +576,10 @@ static void compare_members(struct compare *c, const struct shape *s, const stru
     }
 }
 
-static void compare(struct compare *c, const struct shape *s, const struct doc *l,
+static void compare(struct compare *c, const struct shape *shape, const struct doc *l,
                     const struct doc *r, const struct field_step *at)
 {
+    const struct shape now = settled(shape, l, r), *s = &now;
     if (s->atomic || (!has_content(s, l) && !has_content(s, r))) {
         compare_leaf(c, l, r, at);
         return;
@@ -704,9 +736,10 @@ static bool merge_items(const struct shape *s, const struct doc *l, const struct
 }
 
 /* false: nothing is left. */
-static bool merge(const struct shape *s, const struct doc *l, const struct doc *r,
+static bool merge(const struct shape *shape, const struct doc *l, const struct doc *r,
                   struct arena *a, struct doc *out)
 {
+    const struct shape now = settled(shape, l, r), *s = &now;
     if (s->atomic || (!has_content(s, l) && !has_content(s, r))) {
         *out = r ? *r : *l;
         return true;
@@ -740,9 +773,10 @@ static bool cut_one(const struct shape *s, const struct doc *d, struct str name,
     return true;
 }
 
-static struct doc cut(const struct shape *s, const struct doc *d,
+static struct doc cut(const struct shape *shape, const struct doc *d,
                       const struct fields *gone, struct arena *a)
 {
+    const struct shape now = settled(shape, d, NULL), *s = &now;
     struct doc out = s->kind == LIST ? doc_make_list() : doc_make_map(), value;
     if (s->kind == SCALAR || (s->kind == FREE && d->type < DOC_LIST))
         return *d;
@@ -774,6 +808,10 @@ struct doc typed_remove(const struct api_type *t, const struct doc *d,
 /* The shape behind a path element; false when there is none. */
 static bool shape_below(const struct shape *s, struct str name, struct shape *out)
 {
+    if (s->kind == DEDUCED) {
+        *out = name.p[0] == 'f' ? BY_VALUE : AS_ONE;
+        return true;
+    }
     if (s->kind == LIST) {
         *out = shape_of_item(s);
         return true;
@@ -786,7 +824,7 @@ static struct fields name_fields(const struct shape *s, const struct fields *set
 {
     struct fields out = {.v = ARENA_ARRAY(a, struct field_node, set->n), .n = set->n};
     for (uint32_t i = 0; i < set->n; i++) {
-        struct shape below = {.kind = FREE, .atomic = true};
+        struct shape below = AS_ONE;
         bool known = shape_below(s, set->v[i].name, &below);
         out.v[i] = set->v[i];
         out.v[i].below = name_fields(&below, &set->v[i].below, a);

@@ -52,6 +52,10 @@ struct cel_var {
      * "@items", "@values", "@keys", "@indices", another one the name of a field or key.
      */
     bool (*size)(void *decl, const struct cel_step *steps, unsigned n, uint64_t *max);
+    /* Paths that begin with no variable (a type's name, an item of a literal) are asked
+     * of this one too, without what they begin with: so upstream estimates the rules of
+     * custom resources. */
+    bool stray;
 };
 
 enum cel_env_flags {

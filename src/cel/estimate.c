@@ -54,6 +54,7 @@ struct estimate_path {
     struct cel_step step;
     uint32_t depth;
     bool asked, sized; /* whether the variable's owner knows a bound */
+    bool lost;         /* there were too many steps: nothing is known */
     uint64_t max;
 };
 
@@ -86,6 +87,7 @@ struct estimator {
     struct arena arena;
     struct node *nodes; /* by node id */
     const struct local *locals;
+    const struct cel_var *stray; /* that is asked where there is none; NULL */
 };
 
 static struct cel_range cost_of(struct estimator *e, const struct cel_ast *x);
@@ -115,12 +117,26 @@ static bool is_scalar(const struct cel_type *t)
 
 /* ---- Paths ---- */
 
+/* Of what begins with no variable the first step is left out. */
+static struct estimate_path *path_stray(struct estimator *e)
+{
+    if (!e->stray)
+        return NULL;
+    struct estimate_path *p = ARENA_NEW(&e->arena, struct estimate_path);
+    p->var = e->stray;
+    return p;
+}
+
 static struct estimate_path *path_below(struct estimator *e, struct estimate_path *up,
                                         struct str key, bool special)
 {
-    if (!up || up->depth == MAX_STEPS)
-        return NULL;
+    if (!up)
+        return path_stray(e);
     struct estimate_path *p = ARENA_NEW(&e->arena, struct estimate_path);
+    if (up->lost || up->depth == MAX_STEPS) {
+        p->lost = true;
+        return p;
+    }
     p->up = up;
     p->var = up->var;
     p->step = (struct cel_step){.key = key, .index = special};
@@ -133,7 +149,9 @@ static struct estimate_path *path_root(struct estimator *e, const struct cel_ast
     const struct str name =
         e->x->refs && e->x->refs[x->id].name.n ? e->x->refs[x->id].name : x->ident.name;
     const struct cel_var *var = cel_env_var(e->env, name);
-    if (!var || !var->size)
+    if (!var)
+        return path_stray(e);
+    if (!var->size)
         return NULL;
     struct estimate_path *p = ARENA_NEW(&e->arena, struct estimate_path);
     p->var = var;
@@ -151,7 +169,7 @@ static void path_ask(struct estimate_path *p)
 
 static bool path_size(struct estimate_path *p, struct cel_range *size)
 {
-    if (!p)
+    if (!p || p->lost)
         return false;
     if (!p->asked)
         path_ask(p);
@@ -593,6 +611,10 @@ struct cel_range cel_estimate(const struct cel_env *env, const struct cel_expr *
     struct estimator e = {.env = env, .x = x};
     arena_init(&e.arena);
     e.nodes = ARENA_ARRAY(&e.arena, struct node, (size_t)x->nids + 1);
+    uint32_t nvars;
+    const struct cel_var *vars = cel_env_vars(env, &nvars);
+    for (uint32_t i = 0; i < nvars && !e.stray; i++)
+        e.stray = vars[i].stray ? &vars[i] : NULL;
     struct cel_range cost = cost_of(&e, x->root);
     arena_fini(&e.arena);
     return cost;

@@ -6,6 +6,7 @@
 #include "cel/lib.h"
 #include "cel/regex.h"
 #include "cel/std.h"
+#include "cel/unordered.h"
 
 /*
  * An operand of a kind that the operator is not made for. Upstream looks for a method of
@@ -51,6 +52,8 @@ static struct cel_value add_lists(struct cel_run *run, struct cel_value a,
         return a.len == 0 ? b : a;
     if ((uint64_t)a.len + b.len > CEL_LIST_MAX)
         return cel_errorf(run, "list is too long");
+    if (a.aux2)
+        return cel_add_unordered(run, a, b);
     struct cel_value *p = arena_alloc(&run->arena, ((size_t)a.len + b.len) * sizeof *p);
     memcpy(p, a.items, a.len * sizeof *p);
     memcpy(p + a.len, b.items, b.len * sizeof *p);

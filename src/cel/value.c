@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "cel/cel.h"
+#include "cel/unordered.h"
 #include "num/quantity.h"
 #include "num/semver.h"
 
@@ -273,7 +274,9 @@ static struct cel_value equal_same(struct cel_run *run, struct cel_value a,
     case CEL_TIMESTAMP:
         return cel_bool(equal_timestamps(a, b));
     case CEL_LIST:
-        return cel_work(run) ? equal_lists(run, a, b) : cel_too_much_work();
+        if (!cel_work(run))
+            return cel_too_much_work();
+        return a.aux2 && run ? cel_equal_unordered(run, a, b) : equal_lists(run, a, b);
     case CEL_MAP:
         return cel_work(run) ? equal_maps(run, a.map, b.map) : cel_too_much_work();
     case CEL_TYPE: /* type-erased: list(int) == list(string) */

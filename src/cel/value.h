@@ -57,6 +57,10 @@ enum {
     CEL_ERROR_FATAL = 1,  /* of an error: ends the evaluation, nothing absorbs it */
 };
 
+/* aux2 of a list that the host makes: == and + do not look at the order of a set, or of
+ * items with keys, the names of which are in a list in front of the items (items[-1]). */
+enum { CEL_LIST_SET = 1, CEL_LIST_KEYED = 2 };
+
 struct cel_value {
     uint8_t kind; /* enum cel_kind */
     uint8_t aux;  /* private to the kind */

@@ -39,6 +39,7 @@ var modes = map[string]mode{
 	"allocator":   answerAllocator,
 	"load":        answerLoad,
 	"patch":       answerPatch,
+	"schema":      answerSchema,
 }
 
 func modeNames() string {
