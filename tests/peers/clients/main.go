@@ -30,6 +30,7 @@ var suites = []suite{
 	{name: "strict", checks: strictChecks, begin: strictBegin, end: clusterEnd,
 		flags: []string{"--enable-admission-plugins", "NodeRestriction"}},
 	{name: "kubectl", checks: kubectlChecks, begin: kubectlBegin, end: clusterEnd},
+	{name: "helm", checks: helmChecks, begin: helmBegin, end: clusterEnd},
 	{name: "node", checks: nodeChecks, begin: nodeBegin, end: nodeEnd,
 		flags: []string{"--enable-admission-plugins", "NodeRestriction", "--kubelet-preferred-address-types", "Hostname"}},
 }
