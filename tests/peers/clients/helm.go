@@ -19,7 +19,7 @@ func helmChecks() []check {
 			line{"install shop chart --dry-run=server", `(?s)STATUS: pending-install.*kind: DeviceClass`},
 			line{"install shop chart --wait --timeout 60s", `STATUS: deployed\nREVISION: 1`},
 			line{"list", `(?m)^shop\s+helm\s+1\s+20\S+ .*\sdeployed\s+shop-1\.0\.0`},
-			line{"status shop --show-resources", `(?s)==> v1/Deployment\nNAME .*web `},
+			line{"status shop", `(?s)==> v1/Deployment\nNAME .*web `},
 			line{"get manifest shop", `kind: ResourceClaimTemplate`},
 			line{"install shop chart", `cannot reuse a name that is still in use`})},
 		{name: "helm/upgrade", run: helm(
