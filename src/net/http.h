@@ -63,7 +63,7 @@ struct net_tls_opts {
 
 /* For connections to others. */
 struct net_tls_client_opts {
-    struct str ca_pem;
+    struct str ca_pem;            /* empty: whom the system trusts */
     struct str cert_pem, key_pem; /* what we show; empty: nothing */
     bool insecure;                /* the server's certificate is not verified */
 };

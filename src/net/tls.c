@@ -144,7 +144,8 @@ SSL_CTX *tls_client_new(const struct net_tls_client_opts *opts, bool h2, struct 
     SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)protocols,
                             (unsigned)strlen(protocols));
     if (ok && !opts->insecure) {
-        ok = trust(ctx, opts->ca_pem, false, e);
+        ok = opts->ca_pem.n ? trust(ctx, opts->ca_pem, false, e)
+                            : SSL_CTX_set_default_verify_paths(ctx) == 1;
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
     }
     if (ok)

@@ -46,9 +46,9 @@ static const struct admission_plugin PLUGINS[] = {
     {"NodeDeclaredFeatureValidator", true, CU, NULL, check_features},
     {"PodResizeValidator", true, U, NULL, check_resize_fits},
     {"MutatingAdmissionPolicy", true, CU | ADMIT_CONNECT, admit_policies, NULL},
-    {"MutatingAdmissionWebhook", true, 0, NULL, NULL},
+    {"MutatingAdmissionWebhook", true, ALL, admit_webhooks, NULL},
     {"ValidatingAdmissionPolicy", true, ALL, NULL, check_policies},
-    {"ValidatingAdmissionWebhook", true, 0, NULL, NULL},
+    {"ValidatingAdmissionWebhook", true, ALL, NULL, check_webhooks},
     {"ResourceQuota", true, CU, NULL, check_quota},
     {"AlwaysDeny", false, ALL, admit_deny_all, admit_deny_all},
 };

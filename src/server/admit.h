@@ -68,6 +68,7 @@ admission_fn admit_runtime, check_runtime;         /* admit_runtime.c */
 admission_fn check_approval, check_signing;        /* admit_cert.c */
 admission_fn check_attest, check_subject;          /* ... */
 admission_fn check_external_ips;                   /* admit.c */
+admission_fn admit_webhooks, check_webhooks;       /* webhook.c */
 admission_fn admit_policies;                       /* policy_mutate.c */
 admission_fn check_policies;                       /* policy_validate.c */
 admission_fn check_features, check_resize_fits;    /* admit_features.c */

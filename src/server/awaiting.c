@@ -55,15 +55,20 @@ static void go_on(struct awaiting *w)
     w->again(w->ctx);
 }
 
-static void give_up(struct awaiting *w)
+static void cancel_all(struct awaiting *w)
 {
-    w->over = true;
     for (struct question *q = w->all; q; q = q->next)
         if (q->open) {
             q->open = false;
             q->cancel(q);
         }
     w->open = 0;
+}
+
+static void give_up(struct awaiting *w)
+{
+    w->over = true;
+    cancel_all(w);
     go_on(w);
 }
 
@@ -126,8 +131,11 @@ uint64_t awaiting_left(struct request *r)
 bool awaiting_begin(struct request *r, void (*again)(void *ctx), void *ctx)
 {
     struct awaiting *w = r->awaiting;
-    if (!r->failure.waits)
+    if (!r->failure.waits) {
+        if (w)
+            cancel_all(w); /* a request that ends takes its questions along */
         return false;
+    }
     r->failure = (struct failure){0};
     w->again = again;
     w->ctx = ctx;

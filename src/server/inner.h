@@ -241,6 +241,7 @@ enum { MAX_HEADERS = 40 };
 uint32_t request_headers(struct request *r, const char *type, struct net_header *headers);
 /* Of a path that is nobody's: 404 in plain text. */
 void request_answer_nowhere(struct request *r);
+/* Equal ones are told once. */
 void request_warn(struct request *r, struct str text);
 
 /* ---- failures (status.c): each returns false ---- */
