@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_api.h"
+
+#include <stdlib.h>
+
+/* ---- objects ---- */
+
+static struct doc *list_of(struct fake_api *f, struct doc *all, struct str resource)
+{
+    struct doc *list = (struct doc *)doc_get_str(all, resource);
+    return list ? list : doc_set_str(f->a, all, resource, doc_make_list());
+}
+
+static struct str meta_text(const struct doc *d, const char *key)
+{
+    return doc_get_text(doc_get(d, "metadata"), key);
+}
+
+static struct doc *find(struct doc *list, struct str namespace, struct str name)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        if (str_eq(meta_text(&list->items[i], "name"), name) &&
+            str_eq(meta_text(&list->items[i], "namespace"), namespace))
+            return &list->items[i];
+    return NULL;
+}
+
+static void put(struct fake_api *f, struct doc *all, struct str resource,
+                const struct doc *object)
+{
+    struct doc *list = list_of(f, all, resource);
+    struct doc *old =
+        find(list, meta_text(object, "namespace"), meta_text(object, "name"));
+    if (old)
+        *old = *object;
+    else
+        doc_append(f->a, list, *object);
+}
+
+const struct doc *fake_api_list(struct fake_api *f, const char *resource)
+{
+    return list_of(f, &f->objects, str_from(resource));
+}
+
+/* ---- what is asked ---- */
+
+struct asked {
+    struct str namespace, resource, name, sub;
+    bool watch;
+};
+
+static struct str next_part(struct str path, size_t *at)
+{
+    if (*at >= path.n)
+        return STR_NONE;
+    size_t end = str_find_byte(path, '/', *at + 1);
+    struct str part = str_sub(path, *at + 1, end);
+    *at = end == SIZE_MAX ? path.n : end;
+    return part;
+}
+
+/* "/api/V/..." or "/apis/G/V/...", then "namespaces/NS/" or not. */
+static void read_path(const struct net_exchange *x, struct asked *q)
+{
+    size_t at = 0;
+    struct str part = next_part(x->path, &at);
+    if (str_is(part, "apis"))
+        next_part(x->path, &at);
+    next_part(x->path, &at);
+    *q = (struct asked){.watch = str_starts(x->query, STR("watch=true"))};
+    q->resource = next_part(x->path, &at);
+    if (str_is(q->resource, "namespaces")) {
+        q->namespace = next_part(x->path, &at);
+        q->resource = next_part(x->path, &at);
+    }
+    q->name = next_part(x->path, &at);
+    q->sub = next_part(x->path, &at);
+}
+
+static void set_text(struct fake_api *f, struct doc *d, const char *key, struct str s)
+{
+    if (s.n)
+        doc_set(f->a, d, key, doc_make_string(f->a, s));
+}
+
+static struct doc body_of(struct fake_api *f, const struct net_exchange *x)
+{
+    struct doc_source src = {.name = "body", .text = arena_str(f->a, x->body)};
+    struct doc d = doc_make_null();
+    if (x->body.n)
+        doc_read_json(&src, f->a, &d, NULL);
+    return d;
+}
+
+static void write_down(struct fake_api *f, const struct asked *q, const char *verb,
+                       const char *what, const struct doc *body, struct str type)
+{
+    struct doc action = doc_make_map();
+    bool whole = str_is(str_from(what ? what : ""), "object");
+    set_text(f, &action, "verb", str_from(verb));
+    set_text(f, &action, "resource", q->resource);
+    set_text(f, &action, "subresource", q->sub);
+    set_text(f, &action, "namespace", q->namespace);
+    if (!whole)
+        set_text(f, &action, "name", q->name);
+    set_text(f, &action, "patchType", type);
+    if (what)
+        doc_set(f->a, &action, what, doc_dup(f->a, body));
+    doc_append(f->a, &f->actions, action);
+}
+
+/* ---- answers ---- */
+
+static void respond(struct fake_api *f, struct net_exchange *x, unsigned status,
+                    const struct doc *d)
+{
+    struct strbuf b = STRBUF_INIT;
+    (void)f;
+    doc_write_json(d, DOC_JSON_COMPACT, &b);
+    net_respond_buf(x, status, NULL, 0, &b);
+}
+
+static void refuse(struct fake_api *f, struct net_exchange *x, unsigned status,
+                   const char *reason, struct str message)
+{
+    struct doc d = doc_make_map();
+    set_text(f, &d, "reason", str_from(reason));
+    set_text(f, &d, "message", message);
+    respond(f, x, status, &d);
+}
+
+static void say(struct fake_api *f, struct net_exchange *x, const char *type,
+                const struct doc *object)
+{
+    struct strbuf b = STRBUF_INIT;
+    struct doc event = doc_make_map();
+    set_text(f, &event, "type", str_from(type));
+    doc_set(f->a, &event, "object", *object);
+    doc_write_json(&event, DOC_JSON_COMPACT, &b);
+    strbuf_addc(&b, '\n');
+    net_write(x, strbuf_str(&b));
+    strbuf_release(&b);
+}
+
+static void say_end(struct fake_api *f, struct net_exchange *x)
+{
+    struct doc d = doc_make_map(), meta = doc_make_map(), notes = doc_make_map();
+    set_text(f, &notes, "k8s.io/initial-events-end", STR("true"));
+    set_text(f, &meta, "resourceVersion", STR("1"));
+    doc_set(f->a, &meta, "annotations", notes);
+    doc_set(f->a, &d, "metadata", meta);
+    say(f, x, "BOOKMARK", &d);
+}
+
+static void on_gone(void *ctx)
+{
+    struct fake_stream *s = ctx;
+    struct net_exchange *x = s->x;
+    s->x = NULL;
+    net_done(x);
+}
+
+static void watch(struct fake_api *f, struct net_exchange *x, struct str resource)
+{
+    struct doc *list = list_of(f, &f->known, resource);
+    struct fake_stream *s = &f->streams[f->nstreams++];
+    *s = (struct fake_stream){x, arena_str(f->a, resource)};
+    net_on_gone(x, on_gone, s);
+    net_begin(x, 200, NULL, 0);
+    for (uint32_t i = 0; i < list->n; i++)
+        say(f, x, "ADDED", &list->items[i]);
+    say_end(f, x);
+}
+
+static void create(struct fake_api *f, struct net_exchange *x, const struct asked *q)
+{
+    struct doc d = body_of(f, x);
+    write_down(f, q, "create", "object", &d, STR_NONE);
+    if (f->create_fails) {
+        refuse(f, x, 409, "Conflict",
+               arena_printf(f->a,
+                            "Operation cannot be fulfilled on %.*s.resource.k8s.io "
+                            "\"fake name\": fake conflict",
+                            STR_ARG(q->resource)));
+        return;
+    }
+    struct doc *meta = (struct doc *)doc_get(&d, "metadata");
+    struct str base = doc_get_text(meta, "generateName");
+    if (base.n)
+        set_text(f, meta, "name",
+                 arena_printf(f->a, "%.*s-%u", STR_ARG(base), ++f->ngenerated));
+    set_text(f, meta, "namespace", q->namespace);
+    put(f, &f->objects, q->resource, &d);
+    respond(f, x, 201, &d);
+}
+
+static void event(struct fake_api *f, struct net_exchange *x)
+{
+    struct doc d = body_of(f, x);
+    struct str type = doc_get_text(&d, "type"), reason = doc_get_text(&d, "reason"),
+               message = doc_get_text(&d, "message");
+    struct str text = arena_printf(f->a, "%.*s %.*s %.*s", STR_ARG(type), STR_ARG(reason),
+                                   STR_ARG(message));
+    doc_append(f->a, &f->events, doc_make_string(f->a, text));
+    respond(f, x, 201, &d);
+}
+
+static void get(struct fake_api *f, struct net_exchange *x, const struct asked *q,
+                const struct doc *have)
+{
+    write_down(f, q, "get", NULL, NULL, STR_NONE);
+    if (have)
+        respond(f, x, 200, have);
+    else
+        refuse(f, x, 404, "NotFound",
+               arena_printf(f->a, "%.*s \"%.*s\" not found", STR_ARG(q->resource),
+                            STR_ARG(q->name)));
+}
+
+static void update(struct fake_api *f, struct net_exchange *x, const struct asked *q)
+{
+    struct doc d = body_of(f, x);
+    write_down(f, q, "update", "object", &d, STR_NONE);
+    put(f, &f->objects, q->resource, &d);
+    respond(f, x, 200, &d);
+}
+
+/* Of a status: its members take the place of what is there. */
+static void patch(struct fake_api *f, struct net_exchange *x, const struct asked *q,
+                  struct doc *have)
+{
+    struct doc d = body_of(f, x);
+    const struct doc *status = doc_get(&d, "status");
+    write_down(f, q, "patch", "patch", &d, net_header_get(x, "content-type"));
+    if (!have) {
+        get(f, x, q, NULL);
+        return;
+    }
+    struct doc *own = (struct doc *)doc_get(have, "status");
+    if (!own || own->type != DOC_MAP)
+        own = doc_set(f->a, have, "status", doc_make_map());
+    for (uint32_t i = 0; status && i < status->n; i++)
+        doc_set_str(f->a, own, doc_key(&status->members[i]), status->members[i].value);
+    respond(f, x, 200, have);
+}
+
+static void drop(struct fake_api *f, struct net_exchange *x, const struct asked *q,
+                 struct doc *have)
+{
+    struct doc *list = list_of(f, &f->objects, q->resource);
+    struct doc status = doc_make_map();
+    write_down(f, q, "delete", NULL, NULL, STR_NONE);
+    if (have)
+        *have = list->items[--list->n];
+    respond(f, x, have ? 200 : 404, &status);
+}
+
+static void handle(void *ctx, struct net_exchange *x)
+{
+    struct fake_api *f = ctx;
+    struct asked q;
+    read_path(x, &q);
+    struct doc *have = find(list_of(f, &f->objects, q.resource), q.namespace, q.name);
+    if (q.watch)
+        watch(f, x, q.resource);
+    else if (str_is(q.resource, "events"))
+        event(f, x);
+    else if (str_is(x->method, "POST"))
+        create(f, x, &q);
+    else if (str_is(x->method, "GET"))
+        get(f, x, &q, have);
+    else if (str_is(x->method, "PUT"))
+        update(f, x, &q);
+    else if (str_is(x->method, "PATCH"))
+        patch(f, x, &q, have);
+    else
+        drop(f, x, &q, have);
+}
+
+/* ---- the test's side ---- */
+
+void fake_api_open(struct fake_api *f, struct arena *a)
+{
+    static const struct net_server_opts opts;
+    static const struct net_inner_opts who = {STR("controller"), NULL, 0};
+    *f = (struct fake_api){.loop = net_loop_new(NULL),
+                           .a = a,
+                           .objects = doc_make_map(),
+                           .known = doc_make_map(),
+                           .actions = doc_make_list(),
+                           .events = doc_make_list()};
+    f->server = net_server_new(f->loop, &opts, handle, f, NULL);
+    f->client = client_new_inner(f->loop, net_inner_new(f->server, &who));
+}
+
+void fake_api_close(struct fake_api *f)
+{
+    client_free(f->client);
+    fake_api_settle(f);
+    net_server_free(f->server);
+    net_loop_free(f->loop);
+}
+
+void fake_api_put(struct fake_api *f, const char *resource, const struct doc *object,
+                  bool known)
+{
+    put(f, &f->objects, str_from(resource), object);
+    if (!known)
+        return;
+    put(f, &f->known, str_from(resource), object);
+    fake_api_tell(f, "ADDED", resource, object);
+}
+
+void fake_api_tell(struct fake_api *f, const char *type, const char *resource,
+                   const struct doc *object)
+{
+    for (uint32_t i = 0; i < f->nstreams; i++)
+        if (f->streams[i].x && str_is(f->streams[i].resource, resource))
+            say(f, f->streams[i].x, type, object);
+}
+
+void fake_api_settle(struct fake_api *f)
+{
+    for (int i = 0; i < 20; i++)
+        net_loop_run_once(f->loop, false);
+}
+
+/* ---- comparing ---- */
+
+static bool is_empty(const struct doc *d)
+{
+    return d->type == DOC_NULL || ((d->type == DOC_MAP || d->type == DOC_LIST) && !d->n);
+}
+
+struct doc fake_api_lean(const struct doc *d, struct arena *a)
+{
+    struct doc out = *d;
+    if (d->type == DOC_MAP) {
+        out = doc_make_map();
+        for (uint32_t i = 0; i < d->n; i++) {
+            struct doc v = fake_api_lean(&d->members[i].value, a);
+            if (!is_empty(&v))
+                doc_add_str(a, &out, doc_key(&d->members[i]), v);
+        }
+    } else if (d->type == DOC_LIST) {
+        out = doc_make_list();
+        for (uint32_t i = 0; i < d->n; i++)
+            doc_append(a, &out, fake_api_lean(&d->items[i], a));
+    }
+    return out;
+}

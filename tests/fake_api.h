@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An API server of documents, in the test's own process, for controllers: it answers as
+ * client-go's fake one does (what is put is what is there; a generated name is
+ * "GENERATENAME-N"), and writes down what it is asked. Objects may be there without the
+ * watches knowing them.
+ */
+#ifndef DRAY_TESTS_FAKE_API_H
+#define DRAY_TESTS_FAKE_API_H
+
+#include "client/client.h"
+#include "doc/doc.h"
+
+struct fake_stream {
+    struct net_exchange *x;
+    struct str resource;
+};
+
+struct fake_api {
+    struct net_loop *loop;
+    struct net_server *server;
+    struct client *client;
+    struct arena *a;
+    struct doc objects; /* resource -> list of objects */
+    struct doc known;   /* the same, as watches begin with them */
+    struct fake_stream streams[16];
+    uint32_t nstreams, ngenerated;
+    bool create_fails;
+    struct doc actions; /* a list: verb, resource, ... as client-go writes them down */
+    struct doc events;  /* a list of "Type Reason message" */
+};
+
+void fake_api_open(struct fake_api *f, struct arena *a);
+void fake_api_close(struct fake_api *f);
+/* known: watches tell of it from their beginning, or as ADDED when they have begun. */
+void fake_api_put(struct fake_api *f, const char *resource, const struct doc *object,
+                  bool known);
+/* An event for whoever watches. */
+void fake_api_tell(struct fake_api *f, const char *type, const char *resource,
+                   const struct doc *object);
+/* All objects of a resource, a list. */
+const struct doc *fake_api_list(struct fake_api *f, const char *resource);
+/* Rounds of the loop, so that what is ready happens. */
+void fake_api_settle(struct fake_api *f);
+
+/* A document without what means nothing: nulls, empty maps and lists. */
+struct doc fake_api_lean(const struct doc *d, struct arena *a);
+
+#endif
