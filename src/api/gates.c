@@ -25,6 +25,11 @@ enum api_gate api_gate_find(struct str name)
     return (enum api_gate)i;
 }
 
+const char *api_gate_name(enum api_gate gate)
+{
+    return GATES[gate].name;
+}
+
 bool api_gate_locked(enum api_gate gate)
 {
     return GATES[gate].locked;

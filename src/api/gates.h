@@ -73,6 +73,7 @@ static inline bool api_gate(const struct api_gates *g, enum api_gate gate)
 }
 /* API_GATE_COUNT: no such gate. */
 enum api_gate api_gate_find(struct str name);
+const char *api_gate_name(enum api_gate gate);
 bool api_gate_locked(enum api_gate gate);
 enum api_gate_stage { API_STAGE_ALPHA, API_STAGE_BETA, API_STAGE_GA };
 enum api_gate_stage api_gate_stage(enum api_gate gate);

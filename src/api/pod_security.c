@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/pod_security_inner.h"
 
-enum { NEWEST = 37 }; /* the last version that has rules of its own */
-
 static const char *const LEVELS[] = {"privileged", "baseline", "restricted"};
 
 /* ---- standards ---- */
@@ -214,7 +212,7 @@ static void print(const struct look *l, bool details, struct strbuf *out)
 struct str pod_violations(struct pod_standard s, const struct doc *pod, bool details,
                           struct arena *a)
 {
-    int minor = s.minor == POD_LATEST || s.minor > NEWEST ? NEWEST : s.minor;
+    int minor = s.minor == POD_LATEST || s.minor > POD_NEWEST ? POD_NEWEST : s.minor;
     struct strbuf detail = STRBUF_INIT, all = STRBUF_INIT;
     struct look l = {.a = a,
                      .meta = doc_get(pod, "metadata"),

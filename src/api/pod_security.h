@@ -9,7 +9,7 @@
 #include "doc/doc.h"
 
 enum pod_level { POD_PRIVILEGED, POD_BASELINE, POD_RESTRICTED };
-enum { POD_LATEST = -1 };
+enum { POD_LATEST = -1, POD_NEWEST = 37 }; /* the last version with rules of its own */
 
 struct pod_standard {
     enum pod_level level;

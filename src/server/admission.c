@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of plugins, in the order in which they run. */
 #include "server/admit.h"
+#include "server/measure.h"
 
 enum {
     C = ADMIT_CREATE,
@@ -114,12 +115,27 @@ static bool runs(const struct admission *a, unsigned i)
     return (a->r->s->admission >> i & 1) && (PLUGINS[i].verbs & a->verb);
 }
 
+/* One after another, as long as they let it pass. */
+static bool run(struct admission *a, const char *type, bool mutating)
+{
+    uint64_t begun = measure_now(), since = begun;
+    bool ok = true;
+    for (unsigned i = 0; i < NPLUGINS && ok; i++) {
+        admission_fn *fn = mutating ? PLUGINS[i].mutate : PLUGINS[i].validate;
+        if (!fn || !runs(a, i))
+            continue;
+        ok = fn(a);
+        if (!ok && a->r->failure.waits)
+            return false; /* it is asked once more, and measured then */
+        since = measure_admission(a, PLUGINS[i].name, type, ok, since);
+    }
+    measure_admission(a, NULL, type, ok, begun);
+    return ok;
+}
+
 static bool mutate(struct admission *a)
 {
-    for (unsigned i = 0; i < NPLUGINS; i++)
-        if (PLUGINS[i].mutate && runs(a, i) && !PLUGINS[i].mutate(a))
-            return false;
-    return true;
+    return run(a, "admit", true);
 }
 
 bool admission_mutate(struct admission *a)
@@ -132,8 +148,5 @@ bool admission_mutate(struct admission *a)
 
 bool admission_validate(struct admission *a)
 {
-    for (unsigned i = 0; i < NPLUGINS; i++)
-        if (PLUGINS[i].validate && runs(a, i) && !PLUGINS[i].validate(a))
-            return false;
-    return true;
+    return run(a, "validate", false);
 }

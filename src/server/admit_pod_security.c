@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "server/audit.h"
+#include "server/metrics.h"
 #include "server/user.h"
 
 #include <stdlib.h>
@@ -99,17 +100,42 @@ static bool enforce(struct admission *a, struct pod_standard s, const struct doc
                         STR_ARG(what));
 }
 
+static void count(struct admission *a, enum pod_mode mode, struct pod_standard s,
+                  bool allowed)
+{
+    static const char *const MODES[] = {"enforce", "audit", "warn"};
+    static const char *const LEVELS[] = {"privileged", "baseline", "restricted"};
+    struct str version =
+        s.minor == POD_LATEST ? STR("latest") : arena_printf(a->r->a, "v1.%d", s.minor);
+    if (s.minor > POD_NEWEST)
+        version = STR("future");
+    struct str labels[] = {allowed ? STR("allow") : STR("deny"),
+                           str_from(MODES[mode]),
+                           str_from(LEVELS[s.level]),
+                           s.level == POD_PRIVILEGED ? STR("latest") : version,
+                           a->verb == ADMIT_CREATE ? STR("create") : STR("update"),
+                           admit_of(a, "", "pods") ? STR("pod") : STR("controller"),
+                           str_from(admit_sub(a))};
+    metrics_add(a->r->s->metrics, METRIC_POD_SECURITY, labels, 1);
+}
+
 /* Refuses what is enforced (of a pod), and tells of the rest. */
 static bool judge(struct admission *a, const struct pod_policy *p, const struct doc *pod,
                   bool enforced)
 {
     bool ok = !enforced || enforce(a, p->of[POD_ENFORCE], pod);
+    if (enforced)
+        count(a, POD_ENFORCE, p->of[POD_ENFORCE], ok);
     struct str audit = would_violate(a, p->of[POD_AUDIT], pod);
-    if (audit.p)
+    if (audit.p) {
         note(a, "audit-violations", audit);
+        count(a, POD_AUDIT, p->of[POD_AUDIT], false);
+    }
     struct str warn = ok ? would_violate(a, p->of[POD_WARN], pod) : STR_NONE;
-    if (warn.p)
+    if (warn.p) {
         request_warn(a->r, warn);
+        count(a, POD_WARN, p->of[POD_WARN], false);
+    }
     return ok;
 }
 
@@ -172,6 +198,10 @@ static bool is_ignored(const char *sub)
 
 static bool excuse(struct admission *a, const char *what)
 {
+    struct str labels[] = {a->verb == ADMIT_CREATE ? STR("create") : STR("update"),
+                           admit_of(a, "", "pods") ? STR("pod") : STR("controller"),
+                           str_from(admit_sub(a))};
+    metrics_add(a->r->s->metrics, METRIC_POD_SECURITY_EXEMPT, labels, 1);
     note(a, "exempt", str_from(what));
     return true;
 }
@@ -193,8 +223,10 @@ static bool check_workload(struct admission *a, bool pod)
     if (!pod)
         policy.of[POD_ENFORCE].level = POD_PRIVILEGED;
     if (n == 0 && pod_policy_is_privileged(&policy)) {
-        if (pod)
+        if (pod) {
             note(a, "enforce-policy", STR("privileged:latest"));
+            count(a, POD_ENFORCE, policy.of[POD_ENFORCE], true);
+        }
         return true;
     }
     if (pod && a->verb == ADMIT_UPDATE && !is_significant(a->object, a->old))

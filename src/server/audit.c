@@ -8,6 +8,7 @@
 #include "api/proto.h"
 #include "api/timestamp.h"
 #include "server/audit_policy.h"
+#include "server/metrics.h"
 
 struct audit {
     struct arena arena; /* of the policy */

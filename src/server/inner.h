@@ -146,7 +146,7 @@ struct server {
         struct str cert_pem, key_pem, ca_pem; /* ca_pem empty: not verified */
         struct str address_types;             /* "Hostname,InternalIP" */
     } kubelet;
-    uint64_t admission;  /* the plugins that are on, a bit each (admission.h) */
+    uint64_t admission; /* the plugins that are on, a bit each (admission.h) */
     struct admission_config plugins;
     struct audit *audit; /* NULL: nothing is logged (audit.h) */
     struct inflight inflight;
@@ -157,6 +157,7 @@ struct server {
     struct port_range ports;        /* --service-node-port-range */
     struct repair *repair;          /* of what Services claim (claims.h) */
     struct quota_ledger *quotas;    /* what is being charged to quotas (quota.h) */
+    struct metrics *metrics;        /* what is counted (metrics.h) */
 
     struct arena scratch; /* of decoding for the cache */
 };
@@ -208,6 +209,10 @@ struct request {
     struct net_timer *timer;   /* when it has taken too long */
     struct awaiting *awaiting; /* what admission has asked others; NULL: nothing */
     struct payment *payment;   /* what quotas are charged for it; NULL: nothing */
+    uint64_t begun_ns;         /* of measure.h */
+    uint64_t sent_bytes;       /* of the answer's body */
+    bool measured;             /* it is counted once it is over */
+    bool lasting;              /* it is counted as open */
     bool *over;                /* set once the answer is given, while it is looked at */
 };
 

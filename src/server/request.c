@@ -58,6 +58,7 @@ void request_answer_bytes(struct request *r, unsigned code, const char *type,
     uint32_t n = request_headers(r, type, headers);
     struct str all = strbuf_str(body);
     audit_answer(r, &all, 1);
+    r->sent_bytes = body->n;
     if (gzip_wanted(r, body->n))
         gzip_respond_buf(r, code, headers, n, body);
     else
@@ -81,6 +82,7 @@ void request_answer_parts(struct request *r, unsigned code, const char *type,
     for (uint32_t i = 0; i < body->n; i++)
         size += body->parts[i].n;
     audit_answer(r, body->parts, body->n);
+    r->sent_bytes = size;
     if (gzip_wanted(r, size))
         gzip_respond(r, code, headers, n, body);
     else

@@ -17,6 +17,7 @@
 #include "server/compact.h"
 #include "server/current.h"
 #include "server/hooks.h"
+#include "server/measure.h"
 #include "server/openapi.h"
 #include "server/quota.h"
 #include "server/relay.h"
@@ -117,8 +118,10 @@ static void serve_resource(struct request *r, const struct verb *v)
         return;
     }
     struct str old = kinds_deprecation(r->res, r->a);
-    if (old.n)
+    if (old.n) {
         request_warn(r, old);
+        measure_deprecated(r);
+    }
     if (!read_dry_run(r))
         request_answer_failure(r);
     else if (r->res->serve)
@@ -158,6 +161,8 @@ static void serve_other(struct request *r)
             answer_text(r, 200, "application/json", VERSION);
         else
             request_answer_failure(r);
+    } else if (get && str_is(path, "/metrics")) {
+        measure_serve(r);
     } else if (str_starts(path, STR("/openapi/"))) {
         openapi_serve(r);
     } else if (!compact_serve(r) && !openid_serve(r)) {
@@ -175,6 +180,7 @@ static struct str now_text(struct arena *a)
 static void answer_begun(void *ctx, unsigned status)
 {
     struct request *r = ctx;
+    measure_open(r);
     if (r->lasts)
         audit_started(r, status);
 }
@@ -183,6 +189,7 @@ static void answer_over(void *ctx, unsigned status, struct str body)
 {
     struct request *r = ctx;
     inflight_leave(r);
+    measure_over(r, status);
     if (r->timer)
         net_timer_stop(r->timer);
     r->timer = NULL;
@@ -199,6 +206,7 @@ static void taken_too_long(void *ctx)
     struct net_header headers[MAX_HEADERS];
     struct strbuf body = STRBUF_INIT;
     r->timer = NULL;
+    measure_terminated(r, 504);
     fail(r, 504, "Timeout",
          "Timeout: request did not complete within the allotted timeout");
     r->failure.has_details = true;
@@ -227,7 +235,9 @@ static struct str audit_id_of(struct request *r)
 
 static bool identify(struct request *r, struct user *u)
 {
+    uint64_t since = measure_now();
     bool known = user_authenticate(r, u);
+    measure_authentication(r, known, since);
     audit_begin(r, !known);
     if (!known || !user_impersonate(r, u))
         return false;
@@ -237,7 +247,9 @@ static bool identify(struct request *r, struct user *u)
 
 static bool allow(struct request *r)
 {
+    uint64_t since = measure_now();
     bool allowed = user_authorize(r, r->user);
+    measure_authorization(r, allowed, since);
     audit_decided(r, allowed);
     return allowed;
 }
@@ -249,6 +261,7 @@ static void serve_verb(struct request *r)
 
 static void serve(struct request *r)
 {
+    measure_begun(r);
     if (r->route.form == ROUTE_RESOURCE)
         current_serve(r, serve_verb);
     else if (r->route.form == ROUTE_OTHER)
@@ -259,6 +272,7 @@ static void serve(struct request *r)
 
 static void answer_busy(struct request *r)
 {
+    measure_terminated(r, 429);
     answer_text(r, 429, "text/plain; charset=utf-8",
                 "Too many requests, please try again later.\n");
 }
@@ -284,6 +298,7 @@ static void handle(void *ctx, struct net_exchange *x)
     *r = (struct request){.s = ctx, .x = x, .a = x->arena, .now = now_text(x->arena)};
     struct net_observer observer = {answer_begun, answer_over, r};
     bool over = false;
+    r->begun_ns = measure_now();
     r->over = &over;
     r->audit_id = audit_id_of(r);
     net_observe(x, &observer);
@@ -495,6 +510,7 @@ struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
 {
     struct server *s = mem_zalloc(sizeof *s);
     s->loop = loop;
+    s->metrics = metrics_new();
     s->opts = *opts;
     s->gates = opts->gates;
     s->dir.lock = -1;
@@ -551,6 +567,7 @@ void server_free(struct server *s)
     hooks_free(s->hooks);
     auth_free(s->auth);
     quota_ledger_free(s->quotas);
+    metrics_free(s->metrics);
     if (s->cache)
         cache_free(s->cache);
     audit_free(s->audit);

@@ -10,6 +10,7 @@
 #include "api/canonical.h"
 #include "api/proto.h"
 #include "server/inner.h"
+#include "server/measure.h"
 
 enum {
     BOOKMARK_MS = 60000,
@@ -257,6 +258,12 @@ static struct net_shared *find_encoded(struct watcher *w, const char *type,
     return e->bytes;
 }
 
+static void write_event(struct watcher *w, struct net_shared *bytes)
+{
+    measure_event(w->r, net_shared_bytes(bytes).n);
+    write_shared(w, bytes);
+}
+
 /* As it was at a revision. A table's first row has its columns: each watcher its own. */
 static void send_object(struct watcher *w, const char *type, struct cache_object *o,
                         uint64_t revision)
@@ -267,7 +274,7 @@ static void send_object(struct watcher *w, const char *type, struct cache_object
     struct net_shared *bytes =
         own ? encode(w, type, o, revision) : find_encoded(w, type, o, revision);
     if (bytes)
-        write_shared(w, bytes);
+        write_event(w, bytes);
     else
         w->over |= w->r->accept.media == MEDIA_PROTO;
     if (own)

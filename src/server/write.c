@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creating and updating, and the way of every write into the store. */
 #include "server/awaiting.h"
+#include "server/measure.h"
 #include "server/quota.h"
 #include "server/scale.h"
 
@@ -137,6 +138,11 @@ static void stored(void *ctx, enum store_answer answer, uint64_t revision,
                    const struct err *e)
 {
     struct write *w = ctx;
+    measure_store(w->r,
+                  w->drop  ? "delete"
+                  : w->old ? "update"
+                           : "create",
+                  answer == STORE_OK, w->submitted_ns);
     w->outcome = (struct outcome){.answer = answer, .revision = revision};
     if (e)
         w->outcome.text = arena_printf(w->r->a, "%s", err_text(e));
@@ -185,6 +191,7 @@ static void submit(struct write *w, bool ready)
         s.value = strbuf_str(&b);
     }
     w->tries++;
+    w->submitted_ns = measure_now();
     store_submit(w->r->s->store, &s);
     strbuf_release(&b);
 }

@@ -52,7 +52,8 @@ struct write {
     struct doc object; /* in the hub version, as it will be (or was, of a drop) */
     void (*again)(struct write *w);
     unsigned tries;
-    struct str uid, made;    /* of a new object, and its generated name: made once */
+    uint64_t submitted_ns; /* of measure.h */
+    struct str uid, made;  /* of a new object, and its generated name: made once */
     struct claims claims;
     struct outcome { /* of the store */
         enum store_answer answer;

@@ -36,6 +36,7 @@ func discoveryChecks() []check {
 		{name: "discovery/mapper", run: discoveryMapper},
 		{name: "discovery/all-can-be-listed-and-watched", run: discoveryAll},
 		{name: "discovery/version", run: discoveryVersion},
+		{name: "metrics/are-read", run: metricsAreRead},
 		{name: "scale/kinds", run: scaleKinds},
 	}
 }
