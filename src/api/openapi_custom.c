@@ -50,11 +50,12 @@ static struct doc property_ref(const char *name, enum openapi_form form, struct 
     return d;
 }
 
+/* The last of that name, as doc_get has it. */
 static struct doc *member(struct doc *d, const char *key)
 {
-    for (uint32_t i = 0; d->type == DOC_MAP && i < d->n; i++)
-        if (str_is(doc_key(&d->members[i]), key))
-            return &d->members[i].value;
+    for (uint32_t i = d->type == DOC_MAP ? d->n : 0; i > 0; i--)
+        if (str_is(doc_key(&d->members[i - 1]), key))
+            return &d->members[i - 1].value;
     return NULL;
 }
 
@@ -202,7 +203,8 @@ struct doc openapi_custom(const struct doc *schema, enum openapi_form form,
                           struct arena *a)
 {
     /* Whoever is told of some members takes all others for mistakes. */
-    if (!schema || (form == OPENAPI_V2 && is_true(schema, PRESERVE)))
+    if (!schema || schema->type != DOC_MAP ||
+        (form == OPENAPI_V2 && is_true(schema, PRESERVE)))
         return of_type("object", a);
     struct doc d = doc_dup(a, schema);
     convert(&d, form, a);
