@@ -66,6 +66,8 @@ static void check_name(struct api_at *at, const char *suffix, struct str text,
         rules_segment(at, suffix, text, prefix);
         return;
     }
+    if (strncmp(form, "none", 4) == 0)
+        return;
     if (strncmp(form, "address", 7) == 0) {
         rules_ip_name(at, suffix, text);
         return;

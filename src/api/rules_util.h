@@ -68,5 +68,6 @@ API_RULE(label_value);
 API_RULE(semver);
 API_RULE(pool_path);
 API_RULE(request_ref);
+API_RULE(signer_name);
 
 #endif

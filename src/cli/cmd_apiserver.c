@@ -125,6 +125,9 @@ static const struct option_row ROWS[] = {
      "whether who shows nothing is system:anonymous (true), or refused"},
     {"token-auth-file", "FILE", OPTION_TEXT, AT(token_file),
      "fixed tokens, a line each: TOKEN,USER,UID,\"GROUP,...\""},
+    {"enable-bootstrap-token-auth", "BOOL", OPTION_FLAG, AT(bootstrap_tokens),
+     "whether Secrets of type bootstrap.kubernetes.io/token let machines ask for their "
+     "first certificate (false)"},
     {"service-account-issuer", "URL,...", OPTION_LIST, AT(token_issuers),
      "who signs tokens of service accounts: the first new ones, all are believed "
      "(https://kubernetes.default.svc.cluster.local)"},

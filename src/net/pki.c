@@ -218,6 +218,58 @@ bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out)
     return ok;
 }
 
+bool pki_is_request(struct str pem)
+{
+    char *name = NULL, *header = NULL;
+    unsigned char *data = NULL;
+    long n;
+    BIO *bio = BIO_new_mem_buf(pem.p ? pem.p : "", (int)pem.n);
+    bool ok = PEM_read_bio(bio, &name, &header, &data, &n) == 1 &&
+              strcmp(name, "CERTIFICATE REQUEST") == 0;
+    BIO_free(bio);
+    OPENSSL_free(name);
+    OPENSSL_free(header);
+    OPENSSL_free(data);
+    ERR_clear_error();
+    return ok;
+}
+
+static bool check_block(const char *name, const char *header, const unsigned char *data,
+                        long n, struct err *e)
+{
+    if (strcmp(name, "CERTIFICATE") != 0)
+        return err_set(e, ERR_INVALID,
+                       "only CERTIFICATE PEM blocks are allowed, found \"%s\"", name);
+    if (*header)
+        return err_set(e, ERR_INVALID, "no PEM block headers are permitted");
+    const unsigned char *at = data;
+    X509 *cert = d2i_X509(NULL, &at, n);
+    bool whole = cert && at == data + n;
+    X509_free(cert);
+    return whole || err_set(e, ERR_INVALID, "x509: malformed certificate");
+}
+
+bool pki_check_certificates(struct str pem, struct err *e)
+{
+    BIO *bio = BIO_new_mem_buf(pem.p ? pem.p : "", (int)pem.n);
+    bool ok = true;
+    unsigned blocks = 0;
+    char *name, *header;
+    unsigned char *data;
+    long n;
+    while (ok && PEM_read_bio(bio, &name, &header, &data, &n) == 1) {
+        ok = check_block(name, header, data, n, e);
+        blocks++;
+        OPENSSL_free(name);
+        OPENSSL_free(header);
+        OPENSSL_free(data);
+    }
+    BIO_free(bio);
+    ERR_clear_error();
+    return ok && (blocks || err_set(e, ERR_INVALID,
+                                    "must contain at least one CERTIFICATE PEM block"));
+}
+
 static void print_time(const ASN1_TIME *t, int64_t *out)
 {
     int days = 0, seconds = 0;

@@ -39,6 +39,12 @@ struct pki_request {
 /* false: it is none, or not signed by its own key. */
 bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out);
 
+/* Whether it begins with such a block, whatever is in it. */
+bool pki_is_request(struct str pem);
+/* One certificate or more and nothing else; false: *e says what is wrong, as Go's library
+ * does where that can be told. */
+bool pki_check_certificates(struct str pem, struct err *e);
+
 /* Until when, in seconds since 1970. */
 bool pki_expiry(struct str cert_pem, int64_t *not_after, struct err *e);
 

@@ -11,6 +11,7 @@
 #include "api/warn.h"
 #include "base/quote.h"
 #include "server/admission.h"
+#include "server/certificates.h"
 #include "server/claims.h"
 #include "server/escalation.h"
 #include "server/user.h"
@@ -130,6 +131,7 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
     }
     if (op == API_UPDATE_STATUS)
         escalation_check_claim(r, &w->object, old, &errors);
+    certificates_check(r, &object, old, &errors);
     api_validate(r->res->hub, &object, &opts, r->a, &errors);
     bool ok = errors.list.n == 0 || write_fail_invalid(r, w->name, &errors);
     api_errors_release(&errors);

@@ -43,6 +43,7 @@ struct server_opts {
     uint64_t max_token_ms;         /* that new ones may live; 0: what is asked for */
     bool extend_tokens;            /* a year, and warn, of those that pods mount */
     const char *token_file;        /* of fixed tokens; NULL: none */
+    bool bootstrap_tokens;         /* whether they let anybody in (bootstrap_token.h) */
     bool anonymous;     /* who shows nothing is a user too; else he is refused */
     const char *socket; /* path of one more, a Unix socket; NULL: none (authn.c) */
     uint32_t not_ready_seconds, unreachable_seconds; /* DefaultTolerationSeconds */
