@@ -33,6 +33,8 @@ var suites = []suite{
 	{name: "helm", checks: helmChecks, begin: helmBegin, end: clusterEnd},
 	{name: "node", checks: nodeChecks, begin: nodeBegin, end: nodeEnd,
 		flags: []string{"--enable-admission-plugins", "NodeRestriction", "--kubelet-preferred-address-types", "Hostname"}},
+	{name: "join", checks: joinChecks, begin: joinBegin, end: nodeEnd,
+		flags: []string{"--enable-admission-plugins", "NodeRestriction", "--enable-bootstrap-token-auth"}},
 }
 
 type options struct {

@@ -112,7 +112,10 @@ func (e *env) node(name string) string { return filepath.Join(e.dir, "n", name) 
 
 // startNode waits for other nodes on this machine to end: kubelets share a folder
 // whatever their root.
-func (e *env) startNode(kubeconfig string) error {
+func (e *env) startNode(kubeconfig string) error { return e.startNodeFrom(e.bin, kubeconfig) }
+
+// startNodeFrom takes the programs from a folder.
+func (e *env) startNodeFrom(bin, kubeconfig string) error {
 	lock, err := os.OpenFile("/run/lock/dray-peer-node", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -144,7 +147,7 @@ func (e *env) startNode(kubeconfig string) error {
 		return cmd.Run()
 	}
 	e.atEnd(func() { script("stop", e.node("")) })
-	return script(e.bin, e.node(""), kubeconfig, nodeName)
+	return script(bin, e.node(""), kubeconfig, nodeName)
 }
 
 // nodeEnd looks at what the kubelet says of the server. Of itself it says more: of
