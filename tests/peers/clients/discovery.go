@@ -37,6 +37,7 @@ func discoveryChecks() []check {
 		{name: "discovery/all-can-be-listed-and-watched", run: discoveryAll},
 		{name: "discovery/version", run: discoveryVersion},
 		{name: "metrics/are-read", run: metricsAreRead},
+		{name: "discovery/as-documented", run: asDocumented},
 		{name: "scale/kinds", run: scaleKinds},
 	}
 }

@@ -38,8 +38,8 @@ var suites = []suite{
 }
 
 type options struct {
-	dray, bin, tools, external, pattern string
-	keep                                bool
+	dray, bin, tools, docs, external, pattern string
+	keep                                      bool
 }
 
 func main() {
@@ -47,6 +47,7 @@ func main() {
 	flag.StringVar(&opts.dray, "dray", "build/dray", "the program")
 	flag.StringVar(&opts.bin, "bin", "", "folder of Kubernetes' own programs")
 	flag.StringVar(&opts.tools, "tools", "", "folder of the script that starts a node")
+	flag.StringVar(&opts.docs, "docs", "", "the table of what is served (docs/served.md)")
 	flag.StringVar(&opts.pattern, "run", "", "only checks whose names begin so or match")
 	flag.StringVar(&opts.external, "kubeconfig", "", "ask this server instead of starting one")
 	flag.BoolVar(&opts.keep, "keep", false, "leave the folder of servers and logs behind")
