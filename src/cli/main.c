@@ -12,6 +12,7 @@ static const struct command {
     {"allocate", cmd_allocate, "say which node and which devices every pending pod gets"},
     {"apiserver", cmd_apiserver, "serve the Kubernetes API from a folder"},
     {"compact", cmd_compact, "make a server forget its history"},
+    {"controllers", cmd_controllers, "make claims from templates, and take them back"},
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -23,7 +24,7 @@ static void usage(FILE *out)
           "\n",
           out);
     for (int i = 0; i < NCOMMANDS; i++)
-        fprintf(out, "  %-10s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
+        fprintf(out, "  %-11s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
     fputs("\n"
           "\"dray COMMAND --help\" explains a command, with examples.\n",
           out);
