@@ -16,6 +16,7 @@
 #include "server/claims.h"
 #include "server/compact.h"
 #include "server/current.h"
+#include "server/health.h"
 #include "server/hooks.h"
 #include "server/measure.h"
 #include "server/openapi.h"
@@ -153,10 +154,9 @@ static void serve_other(struct request *r)
 {
     struct str path = r->x->path;
     bool get = str_is(r->x->method, "GET") || str_is(r->x->method, "HEAD");
-    if (get &&
-        (str_is(path, "/healthz") || str_is(path, "/livez") || str_is(path, "/readyz"))) {
-        answer_text(r, 200, "text/plain; charset=utf-8", "ok");
-    } else if (get && (str_is(path, "/version") || str_is(path, "/version/"))) {
+    if (get && health_serve(r))
+        return;
+    if (get && (str_is(path, "/version") || str_is(path, "/version/"))) {
         if (media_negotiate(r))
             answer_text(r, 200, "application/json", VERSION);
         else
