@@ -251,11 +251,18 @@ static const struct resource *resource_of(struct server *s, const struct doc *d)
     return NULL;
 }
 
-void bootstrap_complete(const struct resource *res, struct doc *d, struct str now,
-                        struct arena *a)
+/* As it is compared with what is there. */
+static void settle(const struct resource *res, struct doc *d, struct str now,
+                   struct arena *a)
 {
     api_default(res->kind, d, now, a);
     api_canonical(res->kind->type, d, a);
+}
+
+void bootstrap_complete(const struct resource *res, struct doc *d, struct str now,
+                        struct arena *a)
+{
+    settle(res, d, now, a);
     struct apply_write w = {
         .kind = res->kind, .now = now, .manager = STR("kube-apiserver")};
     struct doc entries = apply_update(&w, NULL, d, a);
@@ -273,13 +280,14 @@ void bootstrap_object(struct making *m, struct doc *d)
         return;
     struct str key = object_key(res, meta_text(d, "namespace"), meta_text(d, "name"), a);
     struct cache_object *o = cache_get(m->s->cache, key);
-    doc_set(a, object_meta(d), "uid", doc_make_string(a, write_new_uid(a)));
-    doc_set(a, object_meta(d), "creationTimestamp", doc_make_string(a, m->now));
-    bootstrap_complete(res, d, m->now, a);
     if (!o) {
+        doc_set(a, object_meta(d), "uid", doc_make_string(a, write_new_uid(a)));
+        doc_set(a, object_meta(d), "creationTimestamp", doc_make_string(a, m->now));
+        bootstrap_complete(res, d, m->now, a);
         submit(m, key, d, 0);
         return;
     }
+    settle(res, d, m->now, a);
     struct doc live = object_doc(o, a);
     if (merge(a, &live, d))
         submit(m, key, &live, o->revision);

@@ -8,6 +8,7 @@
 
 #include "api/convert.h"
 #include "api/order.h"
+#include "doc/json_scan.h"
 #include "server/claims.h"
 
 static const struct str METADATA = {"\"metadata\":{", 12};
@@ -97,62 +98,109 @@ static struct str with_revision(struct str before, struct str after, uint64_t re
     return (struct str){p, size};
 }
 
-static void fill_labels(struct cache_object *o, const struct doc *labels)
+/* What is looked for in an object. */
+enum { NAME, NAMESPACE, LABELS, COMPONENT, REPORTER, FIXED_WANTS };
+static const struct str FIXED_PATHS[FIXED_WANTS] = {
+    STR("metadata.name"), STR("metadata.namespace"), STR("metadata.labels"),
+    STR("source.component"), STR("reportingComponent")};
+enum { FIELDS = sizeof((struct field_labels *)0)->labels / sizeof(struct field_label) };
+
+struct found {
+    struct json_want wants[FIXED_WANTS + FIELDS];
+    uint32_t n;
+};
+
+/* Copied to the object; texts with escapes are read in scratch. */
+static struct str raw_text(struct str raw, struct cache_object *o, struct arena *scratch)
 {
-    if (!labels || labels->type != DOC_MAP)
-        return;
-    struct cache_pair *pairs = ARENA_ARRAY(&o->arena, struct cache_pair, labels->n);
-    for (uint32_t i = 0; i < labels->n; i++)
-        pairs[i] =
-            (struct cache_pair){arena_str(&o->arena, doc_key(&labels->members[i])),
-                                arena_str(&o->arena, doc_str(&labels->members[i].value))};
-    o->labels = pairs;
-    o->nlabels = labels->n;
+    struct str s = STR_NONE;
+    json_raw_string(raw, scratch, &s);
+    return arena_str(&o->arena, s);
 }
 
-static const struct doc *field_of(const struct doc *d, const char *path)
+static void fill_labels(struct cache_object *o, struct str raw, struct arena *scratch)
 {
-    if (strcmp(path, "status.successful") == 0)
-        path = "status.succeeded";
-    return doc_path(d, path);
+    struct str at = raw, key, value;
+    uint32_t n = 0;
+    while (json_raw_member(&at, &key, &value))
+        n++;
+    if (n == 0)
+        return;
+    struct cache_pair *pairs = ARENA_ARRAY(&o->arena, struct cache_pair, n);
+    at = raw;
+    for (uint32_t i = 0; i < n && json_raw_member(&at, &key, &value); i++)
+        pairs[i] =
+            (struct cache_pair){raw_text(key, o, scratch), raw_text(value, o, scratch)};
+    o->labels = pairs;
+    o->nlabels = n;
+}
+
+static struct str path_of(const struct field_label *l)
+{
+    return strcmp(l->path, "status.successful") == 0 ? STR("status.succeeded")
+                                                     : str_from(l->path);
 }
 
 /* Who reported an event: by one name or the other. */
-static struct str event_source(const struct doc *d)
+static struct str event_source(const struct found *f, struct cache_object *o,
+                               struct arena *scratch)
 {
-    struct str s = doc_get_text(doc_get(d, "source"), "component");
-    if (s.n == 0)
-        s = doc_get_text(d, "reportingComponent");
-    return s.p ? s : STR("");
+    struct str s = raw_text(f->wants[COMPONENT].raw, o, scratch);
+    return s.n ? s : raw_text(f->wants[REPORTER].raw, o, scratch);
 }
 
-static struct str field_text(const struct doc *d, const struct field_label *l)
+static struct str field_text(const struct found *f, uint32_t i,
+                             const struct field_label *l, struct cache_object *o,
+                             struct arena *scratch)
 {
-    const struct doc *v = field_of(d, l->path);
+    struct str raw = f->wants[FIXED_WANTS + i].raw;
+    char first = raw.n ? raw.p[0] : 'n';
     if (strcmp(l->path, "source") == 0)
-        return event_source(d);
-    if (v && v->type == DOC_BOOL)
-        return v->b ? STR("true") : STR("false");
-    return v && (v->type == DOC_STRING || v->type == DOC_NUMBER) ? doc_str(v)
-                                                                 : str_from(l->absent);
+        return event_source(f, o, scratch);
+    if (first == '"')
+        return raw_text(raw, o, scratch);
+    bool none = first == 'n' || first == '{' || first == '[';
+    return none ? str_from(l->absent) : arena_str(&o->arena, raw);
 }
 
 static void fill_fields(const struct resource *res, struct cache_object *o,
-                        const struct doc *d)
+                        const struct found *f, struct arena *scratch)
 {
     const struct field_label *l = res->labels->labels;
-    struct cache_pair pairs[sizeof res->labels->labels / sizeof *l];
+    struct cache_pair pairs[FIELDS];
     uint32_t n = 0;
-    for (; l->path; l++)
-        if (l->absent)
-            pairs[n++] = (struct cache_pair){str_from(l->path),
-                                             arena_str(&o->arena, field_text(d, l))};
+    for (uint32_t i = 0; l[i].path; i++)
+        if (l[i].absent)
+            pairs[n++] = (struct cache_pair){str_from(l[i].path),
+                                             field_text(f, i, &l[i], o, scratch)};
     if (n == 0)
         return;
     struct cache_pair *kept = ARENA_ARRAY(&o->arena, struct cache_pair, n);
     memcpy(kept, pairs, n * sizeof *kept);
     o->fields = kept;
     o->nfields = n;
+}
+
+/* Finds it in value, or, where that is unusual, in a copy that is written anew. */
+static bool look(const struct resource *res, struct str value, struct found *f,
+                 struct arena *scratch)
+{
+    struct doc_source src = {.name = "store", .text = value};
+    struct strbuf b = STRBUF_INIT;
+    struct doc d;
+    const struct field_label *l = res->labels->labels;
+    for (f->n = 0; f->n < FIXED_WANTS; f->n++)
+        f->wants[f->n].path = FIXED_PATHS[f->n];
+    for (; l->path; l++)
+        f->wants[f->n++].path = path_of(l);
+    if (json_scan(value, f->wants, f->n))
+        return true;
+    if (!doc_read_json(&src, scratch, &d, NULL))
+        return false;
+    doc_write_json(&d, DOC_JSON_COMPACT, &b);
+    struct str anew = arena_str(scratch, strbuf_str(&b));
+    strbuf_release(&b);
+    return json_scan(anew, f->wants, f->n);
 }
 
 /* What is no object of the API: claims of ports. */
@@ -170,19 +218,16 @@ bool object_decode(void *server, struct str key, struct str value, uint64_t revi
     if (str_starts(key, STR(CLAIMS_RANGES)))
         return decode_claim(value, o);
     const struct resource *res = kinds_of_key(s, key);
-    struct doc_source src = {.name = "store", .text = value};
-    struct doc d;
-    bool ok =
-        res && str_starts(value, res->head) && doc_read_json(&src, &s->scratch, &d, NULL);
+    struct found f;
+    bool ok = res && str_starts(value, res->head) && look(res, value, &f, &s->scratch);
     if (ok) {
-        const struct doc *meta = doc_get(&d, "metadata");
-        o->namespace = arena_str(&o->arena, doc_get_text(meta, "namespace"));
-        o->name = arena_str(&o->arena, doc_get_text(meta, "name"));
+        o->namespace = raw_text(f.wants[NAMESPACE].raw, o, &s->scratch);
+        o->name = raw_text(f.wants[NAME].raw, o, &s->scratch);
         size_t at = revision_place(value, res->head.n);
         o->json = with_revision(str_sub(value, 0, at), str_sub(value, at, SIZE_MAX),
                                 revision, &o->arena);
-        fill_labels(o, doc_get(meta, "labels"));
-        fill_fields(res, o, &d);
+        fill_labels(o, f.wants[LABELS].raw, &s->scratch);
+        fill_fields(res, o, &f, &s->scratch);
     }
     arena_reset(&s->scratch);
     return ok;

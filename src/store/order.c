@@ -151,9 +151,18 @@ static void split(struct order *o, struct order_at *at)
     }
 }
 
+/* Where the key belongs: mostly at the end while a store is read, which is in order. */
+static struct order_at seek_place(const struct order *o, struct str key)
+{
+    const struct order_block *last = o->n ? o->blocks[o->n - 1] : NULL;
+    if (last && before(key_of(last->things[last->n - 1]), key))
+        return (struct order_at){o->n - 1, last->n};
+    return order_seek(o, key);
+}
+
 void *order_put(struct order *o, void *thing)
 {
-    struct order_at at = order_seek(o, key_of(thing)), found = at;
+    struct order_at at = seek_place(o, key_of(thing)), found = at;
     settle(o, &found);
     if (found.block < o->n) {
         void **place = &o->blocks[found.block]->things[found.index];

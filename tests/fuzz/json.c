@@ -2,6 +2,7 @@
 /* JSON: what is written, compact or indented, reads back as an equal tree; every place of
  * a tree lies in its source; an error has a text. */
 #include "doc/doc.h"
+#include "doc/json_scan.h"
 #include "fuzz/fuzz.h"
 
 static bool read_json(struct str text, struct arena *a, struct doc *out)
@@ -50,6 +51,25 @@ static void check_stream(struct str text)
     err_release(&e);
 }
 
+/* What is written can be scanned, and the first members are found as they are. */
+static void check_scanned(const struct doc *d)
+{
+    struct strbuf b = STRBUF_INIT;
+    struct json_want want = {.path = STR_NONE};
+    if (d->type == DOC_MAP && d->n > 0)
+        want.path = doc_key(&d->members[0]);
+    doc_write_json(d, DOC_JSON_COMPACT, &b);
+    FUZZ_CHECK(json_scan(strbuf_str(&b), &want, 1));
+    struct str at = strbuf_str(&b), key, value;
+    uint32_t n = 0;
+    while (d->type == DOC_MAP && json_raw_member(&at, &key, &value)) {
+        if (n++ == 0 && want.raw.p)
+            FUZZ_CHECK(str_eq(want.raw, value));
+    }
+    FUZZ_CHECK(d->type != DOC_MAP || n == d->n);
+    strbuf_release(&b);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a;
@@ -57,8 +77,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct doc_source src = {.name = "-", .text = {(const char *)data, size}};
     arena_init(&a);
     check_stream(src.text);
+    bool scanned = json_scan(src.text, NULL, 0);
     if (read_json(src.text, &a, &d)) {
         check_places(&src, &d);
+        check_scanned(&d);
         static const unsigned flags[] = {DOC_JSON_COMPACT, DOC_JSON_INDENT,
                                          DOC_JSON_SORT};
         for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
@@ -69,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             FUZZ_CHECK(doc_equal(&d, &back));
             strbuf_release(&b);
         }
-    }
+    } else
+        FUZZ_CHECK(!scanned);
     arena_fini(&a);
     return 0;
 }
