@@ -85,7 +85,7 @@ static void volume_status(const struct api_prepare *p, struct doc *object,
     }
 }
 
-/* Labels that Jobs put on their pods, where the user has not. */
+/* Labels that Jobs put on their pods, where the user has not; on themselves sometimes. */
 static void label_pods(const struct api_prepare *p, struct doc *template, struct str name,
                        struct str uid)
 {
@@ -112,12 +112,8 @@ static void new_job(const struct api_prepare *p, struct doc *object,
     bool manual = false;
     if (doc_get_bool(spec, "manualSelector", &manual) && manual)
         return;
-    /* A job that has the labels of its pods, as it does when it says none, has these. */
-    struct doc *labels = prepare_map(p, prepare_map(p, object, "metadata"), "labels");
-    const struct doc *pods = doc_path(spec, "template.metadata.labels");
-    bool shared = pods && doc_equal(labels, pods);
     label_pods(p, prepare_map(p, spec, "template"), name, uid);
-    if (shared)
+    if (p->shares_labels)
         label_pods(p, object, name, uid);
     struct doc *match = prepare_map(p, prepare_map(p, spec, "selector"), "matchLabels");
     if (!doc_get(match, owner))
@@ -531,6 +527,8 @@ void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind
     const struct preparation *row = row_of(kind, &sub);
     doc_get_int64(doc_get(old, "metadata"), "generation", &generation);
     set_generation(p, object, generation);
+    if (sub.n == 0 || str_is(sub, "status"))
+        prepare_drop_alpha(kind, object, old);
     if (str_is(sub, "status"))
         update_status(p, row, object, old);
     else if (str_is(sub, "finalize"))
@@ -539,9 +537,7 @@ void api_prepare_update(const struct api_prepare *p, const struct api_kind *kind
         prepare_request_approval(p, object, old);
     else if (sub.n)
         update_part(p, sub, object, old, generation);
-    else {
-        prepare_drop_alpha(kind, object, old);
+    else
         update_rest(p, row, object, old, generation);
-    }
     settle(p, kind, object);
 }

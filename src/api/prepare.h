@@ -23,6 +23,9 @@ struct api_prepare {
     const char *families;
     /* Who writes, as username, uid, groups, extra; NULL: nobody knows. */
     const struct doc *user;
+    /* A new object's labels are those of its template, which it did not have of its own:
+     * to upstream they are one map. */
+    bool shares_labels;
 };
 
 /* metadata.name and uid are set already. */

@@ -62,6 +62,13 @@ static const struct {
     {"podgroups", "spec", "schedulingConstraints"},
     {"podgroups", "spec", "preemptionPolicy"},
     {"podgroups", "spec", "parentCompositePodGroupName"},
+    {"nodes", "spec", "configSource"},
+    {"nodes", "spec", "podPreemptionPolicy"},
+    {"nodes", "status", "config"},
+    {"pods", "status", "volumeHealth"},
+    {"pods", "status.containerStatuses[].volumeMounts[].volumeStatus", "image"},
+    {"pods", "status.initContainerStatuses[].volumeMounts[].volumeStatus", "image"},
+    {"pods", "status.ephemeralContainerStatuses[].volumeMounts[].volumeStatus", "image"},
 };
 
 struct dropping {
@@ -127,14 +134,22 @@ static void drop_row(struct doc *object, const struct doc *old, const char *spec
     }
 }
 
+/* A resource, or a side of it. */
+static bool is_of(const struct api_kind *kind, const char *resource)
+{
+    size_t n = strlen(resource);
+    return strncmp(kind->resource, resource, n) == 0 &&
+           (kind->resource[n] == '\0' || kind->resource[n] == '/');
+}
+
 void prepare_drop_alpha(const struct api_kind *kind, struct doc *object,
                         const struct doc *old)
 {
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (strcmp(OTHERS[i].resource, kind->resource) == 0)
+        if (is_of(kind, OTHERS[i].resource))
             drop_at(object, old, OTHERS[i].place, OTHERS[i].field);
     for (size_t k = 0; k < sizeof PODS / sizeof *PODS; k++)
-        if (strcmp(PODS[k].resource, kind->resource) == 0)
+        if (is_of(kind, PODS[k].resource))
             for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
                 drop_row(object, old, PODS[k].spec, FIELDS[i].place, FIELDS[i].field);
 }

@@ -585,10 +585,11 @@ static void check_immutable(struct api_at *at, const char *text)
         api_fail(at, API_ERROR_INVALID, text);
 }
 
+/* The declarative stage says nothing else then. */
 API_RULE(immutable)
 {
     check_immutable(at, "field is immutable");
-    return true;
+    return !at->w->declared || !changed(at);
 }
 
 API_RULE(when_new)

@@ -217,7 +217,8 @@ void rules_finalizer(struct api_at *at, const char *suffix, struct str name)
                          "qualified");
 }
 
-static void check_finalizers(struct api_at *at)
+/* free: a name need not be qualified. */
+static void check_finalizers(struct api_at *at, bool free)
 {
     const struct doc *finalizers = api_member(at->value, "finalizers");
     bool orphan = false, foreground = false;
@@ -226,7 +227,8 @@ static void check_finalizers(struct api_at *at)
         report_name(at, ".finalizers", name, NAME_LABEL_KEY, name);
         orphan = orphan || str_is(name, "orphan");
         foreground = foreground || str_is(name, "foregroundDeletion");
-        if (at->w->scope == API_SCOPE_OF_TYPE) /* of custom resources it is a warning */
+        /* Of custom resources it is a warning. */
+        if (!free && at->w->scope == API_SCOPE_OF_TYPE)
             rules_finalizer(at, arena_printf(at->w->a, ".finalizers[%u]", i).p, name);
     }
     if (orphan && foreground)
@@ -365,26 +367,29 @@ static void check_update(struct api_at *at)
     }
 }
 
-static void check_common(struct api_at *at)
+static void check_common(struct api_at *at, const char *arg)
 {
     check_namespace(at);
     check_generation(at);
     rules_labels(at, ".labels", api_member(at->value, "labels"));
     rules_annotations(at, ".annotations", api_member(at->value, "annotations"));
     check_owners(at);
-    check_finalizers(at);
+    check_finalizers(at, strstr(arg, "|free-finalizers") != NULL);
     check_managers(at);
 }
 
 /* The whole of metadata; arg is the form of the kind's names: subdomain, label, label1035
  * or segment. Further marks of it: "unchecked-prefix" for kinds whose generateName is not
  * looked at, "declared" where the declarative stage words what is wrong, "again" where
- * updates look at the name too. */
+ * updates look at the name too, "free-finalizers" where theirs need not be qualified. */
 API_RULE(meta)
 {
     static const struct doc empty = {.type = DOC_MAP, .pos = UINT32_MAX};
     const enum api_op op = at->w->opts->op;
     struct api_at meta = *at;
+    if (op == API_CREATE && at->w->opts->requested_group &&
+        strcmp(at->w->opts->requested_group, "events.k8s.io") == 0)
+        arg = "subdomain"; /* the same kind in the core group is free to do as it did */
     if (!meta.value)
         meta.value = &empty;
     if (op != API_CREATE && !meta.old)
@@ -396,7 +401,7 @@ API_RULE(meta)
     }
     if (op == API_CREATE || (op == API_UPDATE && strstr(arg, "|again")))
         check_form(&meta, arg);
-    check_common(&meta);
+    check_common(&meta, arg);
     return false;
 }
 

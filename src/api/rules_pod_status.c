@@ -383,6 +383,12 @@ static void check_share(struct api_at *at, struct str base, const struct doc *d,
 {
     const struct doc *name = api_member(d, "name");
     struct str s = api_text(name);
+    if (s.n == 0)
+        api_report_at(at, rules_below(at->w, base, ".name").p, NULL, API_ERROR_REQUIRED,
+                      "%s", "");
+    if (!overhead && !api_member(d, "quantity"))
+        api_report_at(at, rules_below(at->w, base, ".quantity").p, NULL,
+                      API_ERROR_REQUIRED, "%s", "");
     if (!str_is(s, "cpu") && !str_is(s, "memory") && !str_starts(s, STR("hugepages-")))
         api_report_at(at, rules_below(at->w, base, ".name").p, name, API_ERROR_INVALID,
                       "must be a node allocatable resource name");
@@ -402,8 +408,11 @@ static void check_allocatable(struct api_at *at)
         const struct doc *claim = api_member(&list->items[i], "resourceClaimName");
         struct str base =
             arena_printf(at->w->a, ".nodeAllocatableResourceClaimStatuses[%u]", i);
-        if (api_empty(claim))
+        if (api_empty(claim)) {
+            api_report_at(at, rules_below(at->w, base, ".resourceClaimName").p, NULL,
+                          API_ERROR_REQUIRED, "%s", "");
             continue;
+        }
         if (!refers_to(api_member(at->w->pod_spec, "resourceClaims"), api_text(claim)) &&
             !refers_to(api_member(at->value, "resourceClaimStatuses"), api_text(claim)))
             api_report_at(at, rules_below(at->w, base, ".resourceClaimName").p, claim,

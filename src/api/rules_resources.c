@@ -216,8 +216,16 @@ static void check_requirements(struct api_at *at, const char *limits_key,
 }
 
 /* arg says whose they are: a container's or a pod's. */
+/* What a status tells of them is not looked at. */
+static bool in_status(const struct api_at *at)
+{
+    return str_starts(strbuf_str(&at->w->path), STR("status."));
+}
+
 API_RULE(requirements)
 {
+    if (in_status(at))
+        return true;
     check_requirements(
         at, ".limits", api_member(at->value, "limits"), api_member(at->value, "requests"),
         str_is(str_from(at->w->role), "pod") ? check_pod_name : check_container_name);
@@ -487,6 +495,8 @@ static void check_repeats(struct api_at *at, uint32_t i)
 
 API_RULE(container_claims)
 {
+    if (in_status(at))
+        return true;
     for (uint32_t i = 0; at->value && i < at->value->n; i++) {
         const struct doc *name = api_member(&at->value->items[i], "name");
         bool found;

@@ -313,7 +313,7 @@ API_RULE(not_above)
 
 API_RULE(not_decremented)
 {
-    if (at->old && rules_int(at->value, 0) < rules_int(at->old, 0))
+    if (at->old && (!at->value || rules_int(at->value, 0) < rules_int(at->old, 0)))
         api_report_shown(
             at, "", arena_printf(at->w->a, "%lld", (long long)rules_int(at->value, 0)),
             API_ERROR_INVALID, "cannot be decremented");

@@ -274,6 +274,8 @@ bool write_check(struct request *r, struct doc *d, const struct doc_source *src)
     api_issues_release(&issues);
     if (!ok)
         return false;
+    const struct doc *labels = doc_path(d, "metadata.labels");
+    r->shares_labels = !labels || labels->type != DOC_MAP || labels->n == 0;
     api_default(r->res->main, d, r->now, r->a);
     r->sent = NULL;
     if (api_has_empty_list(d)) {

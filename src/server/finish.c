@@ -14,6 +14,7 @@
 #include "server/certificates.h"
 #include "server/claims.h"
 #include "server/escalation.h"
+#include "server/owners.h"
 #include "server/user.h"
 
 void write_set_meta(struct request *r, struct doc *d, const char *key, struct str value)
@@ -124,9 +125,12 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
                                      .patch = str_is(r->x->method, "PATCH")};
     struct api_errors errors = {0};
     struct doc object = w->object;
-    if (r->sent && r->res->main == r->res->hub) {
+    if (r->sent) {
+        struct doc sent = doc_dup(r->a, r->sent);
+        if (r->res->main != r->res->hub)
+            api_convert(r->res->main, r->res->hub, &sent, r->a);
         object = doc_dup(r->a, &w->object);
-        api_restore_empty_lists(r->res->hub->type, &object, r->sent, r->a);
+        api_restore_empty_lists(r->res->hub->type, &object, &sent, r->a);
         api_drop_disabled(r->res->hub, &object, old, &r->s->gates);
     }
     if (op == API_UPDATE_STATUS)
@@ -152,8 +156,25 @@ struct doc write_track(struct request *r, const struct doc *live, const struct d
     return apply_update(&w, live, d, r->a);
 }
 
+/* To upstream this annotation is a field of every DaemonSet, and whoever writes one owns
+ * it; what it says is settled later. */
+static void count_template(struct request *r, struct doc *d)
+{
+    static const char NAME[] = "deprecated.daemonset.template.generation";
+    if (strcmp(r->res->main->resource, "daemonsets") != 0)
+        return;
+    const struct doc *notes = doc_get(object_meta(d), "annotations");
+    if (notes && doc_get(notes, NAME))
+        return;
+    struct doc all =
+        notes && notes->type == DOC_MAP ? doc_dup(r->a, notes) : doc_make_map();
+    doc_set(r->a, &all, NAME, doc_make_string(r->a, STR("0")));
+    doc_set(r->a, object_meta(d), "annotations", all);
+}
+
 static void track(struct request *r, const struct doc *live, struct doc *d)
 {
+    count_template(r, d);
     struct doc entries = write_track(r, live, d);
     if (entries.n)
         doc_set(r->a, object_meta(d), "managedFields", entries);
@@ -192,16 +213,14 @@ static struct str name_given(const struct request *r, const struct doc *d)
 }
 
 /* Admission knows a new object as the client does; from here on it is one. */
-static bool identify(struct write *w, struct doc *d)
+static void identify(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
-    if (!identity_name(w, d))
-        return false;
+    identity_name(w, d);
     if (!w->uid.n)
         w->uid = write_new_uid(r->a);
     write_set_meta(r, d, "uid", w->uid);
     write_set_meta(r, d, "creationTimestamp", r->now);
-    return true;
 }
 
 bool write_finish_create(struct write *w, struct doc *d)
@@ -220,23 +239,31 @@ bool write_finish_create(struct write *w, struct doc *d)
     write_drop_meta(d, "generation");
     write_drop_meta(d, "uid");
     write_drop_meta(d, "creationTimestamp");
+    if (!w->patch)
+        owners_once(r, d, false);
     if (!w->owned)
         track(r, NULL, d);
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, NULL, &r->s->gates);
     struct admission admission = {r, ADMIT_CREATE, given, d, NULL};
-    if (!admission_mutate(&admission) || !identify(w, d) || !escalation_check(r, d, NULL))
+    if (!admission_mutate(&admission))
+        return false;
+    owners_once(r, d, true);
+    identify(w, d);
+    if (!escalation_check(r, d, NULL))
         return false;
     if (!service_choose(w, d, NULL))
         return false;
     struct doc user = user_doc(r->user, r->a);
-    struct api_prepare prepare = {.a = r->a, .now = r->now, .user = &user};
+    struct api_prepare prepare = {
+        .a = r->a, .now = r->now, .user = &user, .shares_labels = r->shares_labels};
     api_prepare_create(&prepare, r->res->hub, d);
     w->object = *d;
     w->key = object_key(r->res, r->route.namespace, w->name, r->a);
     admission.object = &w->object;
     admission.name = w->name;
-    return validate(w, NULL, API_CREATE) && admission_validate(&admission);
+    return validate(w, NULL, API_CREATE) && identity_named(w) &&
+           admission_validate(&admission);
 }
 
 /* What clients cannot change. */
@@ -300,12 +327,17 @@ bool write_finish_update(struct write *w, struct doc *d)
         !identity_revision(w, live, d))
         return false;
     keep_meta(r, live, d);
+    if (!w->patch)
+        owners_once(r, d, false);
     if (!w->owned)
         track_update(w, d);
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, live, &r->s->gates);
     struct admission admission = {r, ADMIT_UPDATE, w->name, d, live};
-    if (!admission_mutate(&admission) || !escalation_check(r, d, live))
+    if (!admission_mutate(&admission))
+        return false;
+    owners_once(r, d, true);
+    if (!escalation_check(r, d, live))
         return false;
     if (!service_choose(w, d, live))
         return false;

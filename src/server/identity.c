@@ -47,7 +47,7 @@ bool identity_namespace(struct request *r, struct doc *d)
     return true;
 }
 
-bool identity_name(struct write *w, struct doc *d)
+void identity_name(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
     struct str base = meta_text(d, "generateName");
@@ -56,11 +56,16 @@ bool identity_name(struct write *w, struct doc *d)
         w->made = write_generate_name(base, r->a);
     if (w->name.n == 0)
         w->name = w->made;
-    if (w->name.n) {
+    if (w->name.n)
         write_set_meta(r, d, "name", w->name);
-        return true;
-    }
+}
+
+bool identity_named(struct write *w)
+{
+    struct request *r = w->r;
     const struct api_kind *k = r->res->main;
+    if (w->name.n)
+        return true;
     struct str kind = qualified(r->a, str_from(k->name), str_from(k->group));
     struct str text = STR("Required value: name or generateName is required");
     fail(r, 422, "Invalid", "%.*s \"\" is invalid: metadata.name: %.*s", STR_ARG(kind),
@@ -73,30 +78,39 @@ bool identity_name(struct write *w, struct doc *d)
 
 /* ---- of one that is there ---- */
 
+/* Whether a PUT must say which revision it has seen. */
+static bool is_conditional(const struct api_kind *k)
+{
+    static const struct {
+        const char *group, *resource, *version; /* NULL: all */
+    } ROWS[] = {
+        {"admissionregistration.k8s.io", NULL, NULL},
+        {"certificates.k8s.io", "clustertrustbundles", NULL},
+        {"certificates.k8s.io", "podcertificaterequests", NULL},
+        {"coordination.k8s.io", NULL, NULL},
+        {"internal.apiserver.k8s.io", NULL, NULL},
+        {"node.k8s.io", "runtimeclasses", NULL},
+        {"policy", "poddisruptionbudgets", NULL},
+        {"resource.k8s.io", "devicetaintrules", "v1"}, /* not before */
+        {"resource.k8s.io", "resourcepoolstatusrequests", NULL},
+        {"scheduling.k8s.io", "podgroups", NULL},
+        {"scheduling.k8s.io", "workloads", NULL},
+        {"storage.k8s.io", "csidrivers", NULL},
+        {"storage.k8s.io", "csinodes", NULL},
+        {"storage.k8s.io", "csistoragecapacities", NULL},
+        {"storage.k8s.io", "volumeattachments", NULL},
+        {"storagemigration.k8s.io", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        if (strcmp(ROWS[i].group, k->group) == 0 &&
+            (!ROWS[i].resource || strcmp(ROWS[i].resource, k->resource) == 0) &&
+            (!ROWS[i].version || strcmp(ROWS[i].version, k->version) == 0))
+            return true;
+    return false;
+}
+
 bool identity_revision(struct write *w, const struct doc *live, const struct doc *d)
 {
-    static const char *const CONDITIONAL[] = {"clustertrustbundles",
-                                              "compositepodgroups",
-                                              "csidrivers",
-                                              "csinodes",
-                                              "csistoragecapacities",
-                                              "leasecandidates",
-                                              "leases",
-                                              "mutatingadmissionpolicies",
-                                              "mutatingadmissionpolicybindings",
-                                              "mutatingwebhookconfigurations",
-                                              "podcertificaterequests",
-                                              "poddisruptionbudgets",
-                                              "podgroups",
-                                              "resourcepoolstatusrequests",
-                                              "runtimeclasses",
-                                              "storageversionmigrations",
-                                              "storageversions",
-                                              "validatingadmissionpolicies",
-                                              "validatingadmissionpolicybindings",
-                                              "validatingwebhookconfigurations",
-                                              "volumeattachments",
-                                              "workloads"};
     struct request *r = w->r;
     struct str want = meta_text(d, "resourceVersion");
     struct str have = meta_text(live, "resourceVersion");
@@ -105,19 +119,16 @@ bool identity_revision(struct write *w, const struct doc *live, const struct doc
                fail_conflict(r, w->name,
                              "the object has been modified; please apply your changes "
                              "to the latest version and try again");
-    for (size_t i = 0; i < sizeof CONDITIONAL / sizeof *CONDITIONAL; i++) {
-        if (strcmp(CONDITIONAL[i], r->res->main->resource) != 0)
-            continue;
-        struct str text = STR("Invalid value: 0: must be specified for an update");
-        fail_object(r, 422, "Invalid", w->name,
-                    "%.*s \"%.*s\" is invalid: metadata.resourceVersion: %.*s",
-                    STR_ARG(qualified(r->a, str_from(r->res->main->resource),
-                                      str_from(r->res->main->group))),
-                    STR_ARG(w->name), STR_ARG(text));
-        fail_cause(r, "FieldValueInvalid", text, STR("metadata.resourceVersion"));
-        return false;
-    }
-    return true;
+    if (!is_conditional(r->res->main))
+        return true;
+    struct str text = STR("Invalid value: 0: must be specified for an update");
+    fail_object(r, 422, "Invalid", w->name,
+                "%.*s \"%.*s\" is invalid: metadata.resourceVersion: %.*s",
+                STR_ARG(qualified(r->a, str_from(r->res->main->resource),
+                                  str_from(r->res->main->group))),
+                STR_ARG(w->name), STR_ARG(text));
+    fail_cause(r, "FieldValueInvalid", text, STR("metadata.resourceVersion"));
+    return false;
 }
 
 bool identity_same_name(struct write *w, const struct doc *d)

@@ -199,6 +199,7 @@ struct request {
     VEC(struct str) warnings; /* in the arena's lifetime; released with the request */
     struct str now;           /* RFC 3339, whole seconds */
     const struct doc *sent;   /* before its empty lists went; NULL: it had none */
+    bool shares_labels;       /* of what was sent: api_prepare */
     bool dry_run;
     bool pretty;               /* for people to read */
     struct str audit_id;       /* the answer's header Audit-Id, and the log's */

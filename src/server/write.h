@@ -119,7 +119,9 @@ void pod_set_condition(struct request *r, struct doc *pod, const char *type,
 
 bool identity_namespace(struct request *r, struct doc *d);
 /* Sets w->name, a generated one if need be. */
-bool identity_name(struct write *w, struct doc *d);
+void identity_name(struct write *w, struct doc *d);
+/* Whether there is one; asked once all else is found right. */
+bool identity_named(struct write *w);
 bool identity_same_name(struct write *w, const struct doc *d);
 /* Whether d, which is meant for the object live, names it by name and uid. */
 bool identity_same(struct write *w, const struct doc *live, const struct doc *d);
