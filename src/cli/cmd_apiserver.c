@@ -120,6 +120,8 @@ static const struct option_row ROWS[] = {
      "plugins to have off"},
     {"admission-control-config-file", "FILE", OPTION_TEXT, AT(admission_config),
      "what plugins are told: an AdmissionConfiguration"},
+    {"enforced-elsewhere", "RESOURCE.GROUP,...", OPTION_LIST, AT(enforced_elsewhere),
+     "kinds that something beside the server gives effect to: no warnings of them"},
     {"default-not-ready-toleration-seconds", "N", OPTION_COUNT, AT(not_ready_seconds),
      "how long a pod stays on a node that is not ready, if it does not say (300)"},
     {"default-unreachable-toleration-seconds", "N", OPTION_COUNT, AT(unreachable_seconds),

@@ -2,6 +2,7 @@
 /* The table of plugins, in the order in which they run. */
 #include "server/admit.h"
 #include "server/measure.h"
+#include "server/unenforced.h"
 
 enum {
     C = ADMIT_CREATE,
@@ -110,6 +111,11 @@ bool admission_configure(struct server *s, const char *enable, const char *disab
     return true;
 }
 
+bool admission_is_on(const struct server *s, const char *plugin)
+{
+    return s->admission >> find(str_from(plugin)) & 1;
+}
+
 static bool runs(const struct admission *a, unsigned i)
 {
     return (a->r->s->admission >> i & 1) && (PLUGINS[i].verbs & a->verb);
@@ -148,5 +154,8 @@ bool admission_mutate(struct admission *a)
 
 bool admission_validate(struct admission *a)
 {
-    return run(a, "validate", false);
+    if (!run(a, "validate", false))
+        return false;
+    unenforced_warn(a);
+    return true;
 }

@@ -44,6 +44,7 @@ struct admission_plugin {
  * here; what is not here may be disabled. */
 bool admission_configure(struct server *s, const char *enable, const char *disable,
                          struct err *e);
+bool admission_is_on(const struct server *s, const char *plugin);
 bool admission_mutate(struct admission *a);
 bool admission_validate(struct admission *a);
 

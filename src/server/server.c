@@ -24,6 +24,7 @@
 #include "server/relay.h"
 #include "server/runtime_config.h"
 #include "server/storage.h"
+#include "server/unenforced.h"
 #include "server/write.h"
 
 enum {
@@ -476,6 +477,7 @@ static bool read_opts(struct server *s, const struct server_opts *o, struct err 
 {
     return runtime_config_check(o->runtime_config, e) &&
            admission_configure(s, o->enable_admission, o->disable_admission, e) &&
+           unenforced_check(o->enforced_elsewhere, e) &&
            admission_config_read(&s->plugins, o->admission_config, &s->arena, e) &&
            (service_ranges_parse(o->service_range, &s->services, e) ||
             err_wrap(e, "--service-cluster-ip-range %s", o->service_range)) &&

@@ -35,7 +35,8 @@ struct server_opts {
     struct kubelet_opts kubelet;
     /* Names of plugins, "A,B"; NULL: none (admission.h). */
     const char *enable_admission, *disable_admission;
-    const char *admission_config; /* a file (admission_config.h); NULL: none */
+    const char *enforced_elsewhere; /* unenforced.h; NULL: nothing */
+    const char *admission_config;   /* a file (admission_config.h); NULL: none */
     /* Who is let in (token.h, authn.c). Lists are "A,B"; NULL: the default. */
     const char *token_issuers, *audiences;
     const char *token_signing_key; /* a file; NULL: the folder's own key */

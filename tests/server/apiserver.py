@@ -12,8 +12,11 @@ import sys
 
 LATE = 10  # seconds that anything may take
 MERGE = "application/merge-patch+json"
-# As the server had it with which conversations were recorded.
-AS_RECORDED = ["--runtime-config", "api/all=true", "--enable-admission-plugins",
+# As the server had it with which conversations were recorded; it warns of nothing.
+AS_RECORDED = ["--enforced-elsewhere", "resourcequotas,networkpolicies.networking.k8s.io,"
+               "flowschemas.flowcontrol.apiserver.k8s.io,"
+               "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+               "--runtime-config", "api/all=true", "--enable-admission-plugins",
                "NodeRestriction", "--disable-admission-plugins", "ServiceAccount",
                "--service-account-issuer", "https://kubernetes"]
 
