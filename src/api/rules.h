@@ -32,13 +32,14 @@ struct api_walk {
     const struct doc *request;     /* DeviceRequest at hand */
     const struct doc *alternative; /* DeviceSubRequest at hand, NULL inside exactly */
     const struct doc *device;      /* Device at hand */
-    bool declared;          /* the rule at hand is one of upstream's declarative stage */
-    bool declared_only;     /* only upstream's declarative stage looks at the value */
-    bool kept;              /* the declarative stage has ended, or nothing changed */
-    bool apart;             /* inside a list whose items have no stored counterparts */
-    bool stored;            /* the value is as it was stored: expressions are trusted */
-    uint64_t derived_cost;  /* sum over the claim */
-    struct device_env *env; /* for new expressions; made at first use */
+    bool declared;         /* the rule at hand is one of upstream's declarative stage */
+    bool declared_only;    /* only upstream's declarative stage looks at the value */
+    bool kept;             /* the declarative stage has ended, or nothing changed */
+    bool apart;            /* inside a list whose items have no stored counterparts */
+    bool stored;           /* the value is as it was stored: expressions are trusted */
+    uint64_t derived_cost; /* sum over the claim */
+    struct api_policy_walk *policy; /* expressions of admission (rules_policy.c) */
+    struct device_env *env;         /* for new expressions; made at first use */
     struct device_names names;
 };
 

@@ -47,11 +47,15 @@ struct choice {
 unsigned rules_chosen(struct arena *a, const struct choice *choices, size_t n,
                       struct str *shown);
 
+/* NULL too. */
+void api_policy_walk_free(struct api_policy_walk *p);
+
 /* Rules that others call. */
 API_RULE(field_ref);
 API_RULE(resource_ref);
 API_RULE(immutable);
 API_RULE(one_of);
+API_RULE(alone);
 API_RULE(required);
 API_RULE(at_least);
 API_RULE(port_number);

@@ -457,6 +457,7 @@ void api_validate(const struct api_kind *kind, const struct doc *object,
     if (errors->list.n == first && opts->op == API_CREATE)
         check_segments(&w, object);
     drop_repeats(errors, first, a);
+    api_policy_walk_free(w.policy);
     device_env_free(w.env);
     device_names_fini(&w.names);
     strbuf_release(&w.path);

@@ -200,6 +200,17 @@ static enum match_answer namespace_fits(const struct match *m, struct admission 
     return MATCH_FAILED;
 }
 
+bool match_is_policy(const struct admission *a)
+{
+    static const char *const POLICIES[] = {
+        "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
+        "validatingadmissionpolicies", "validatingadmissionpolicybindings"};
+    for (size_t i = 0; i < sizeof POLICIES / sizeof *POLICIES; i++)
+        if (admit_of(a, "admissionregistration.k8s.io", POLICIES[i]))
+            return true;
+    return false;
+}
+
 /* ---- asking ---- */
 
 enum match_answer match_ask(const struct match *m, struct admission *a,

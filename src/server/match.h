@@ -43,6 +43,8 @@ bool match_labels(const struct selector *s, const struct doc *object);
 /* attr.GetNamespace(): of the request, and of a namespace itself its name. Empty: none.
  */
 struct str match_namespace(const struct admission *a);
+/* Of policies and their bindings, which no policy looks at. */
+bool match_is_policy(const struct admission *a);
 /* Empty: it is yet to be made. */
 struct str match_name(const struct admission *a);
 /* "CREATE" */

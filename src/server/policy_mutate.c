@@ -314,8 +314,7 @@ bool admit_policies(struct admission *a)
 {
     struct server *s = a->r->s;
     struct hook *h = hooks_of(s, HOOK_MUTATING_POLICIES);
-    if (!h || !hooks_of(s, HOOK_MUTATING_BINDINGS) ||
-        strcmp(a->r->res->main->group, "admissionregistration.k8s.io") == 0)
+    if (!h || !hooks_of(s, HOOK_MUTATING_BINDINGS) || match_is_policy(a))
         return true;
     struct mutating m = {.a = a, .causes = doc_make_list()};
     policy_asking_init(&m.asking, a);

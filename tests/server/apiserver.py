@@ -120,7 +120,7 @@ class Report:
         self.failed += not ok
         print(f"{'ok' if ok else 'not ok'} {self.number} - {name}", flush=True)
         if not ok:
-            print("#   " + str(why)[:600].replace("\n", "\n#   "), flush=True)
+            print("#   " + str(why)[:6000].replace("\n", "\n#   "), flush=True)
 
     def skip(self, name, why):
         self.number += 1

@@ -18,7 +18,8 @@ OBJECTS = [
 ]
 CASES = []
 # Here dray says in other words why it refuses.
-OWN_WORDS = {"apply-type", "json-path", "json-op", "json-wrong-type"}
+OWN_WORDS = {"apply-type", "json-path", "json-op", "json-wrong-type",
+             "map-odd-field"}
 # What kube-apiserver cannot do: convert between two external versions. The status of dray.
 ON_PURPOSE = {"mutate-equivalent": 201}
 
@@ -36,6 +37,8 @@ def rule(operations=("CREATE", "UPDATE"), groups=("",), versions=("v1",),
 
 def objects_of(case):
     name = case["name"]
+    if not case["spec"]:
+        return []
     policy, binding = case["paths"]
     spec = {"matchConstraints": {"resourceRules": [rule()],
                                  "objectSelector": {"matchLabels": {"case": name}}},
@@ -43,7 +46,7 @@ def objects_of(case):
     if case["match"]:
         spec["matchConstraints"] = {**spec["matchConstraints"], **case["match"]}
     bindings = case["bindings"]
-    made = [(policy, {"metadata": {"name": name}, "spec": spec})] if case["spec"] else []
+    made = [(policy, {"metadata": {"name": name}, "spec": spec})]
     for i, b in enumerate(bindings):
         made.append((binding, {"metadata": {"name": f"{name}-{i}"},
                                "spec": {"policyName": name, **b}}))
@@ -302,8 +305,14 @@ validating("generated-name", checks({"expression": "false", "messageExpression":
 validating("policies-exempt", checks("false"), [
     ("POST", VAP, {"metadata": {"name": "ex"}, "spec": {
         "validations": [{"expression": "true"}], "matchConstraints": {"resourceRules": [rule()]}}})],
-    match={"resourceRules": [rule(groups=["admissionregistration.k8s.io"], resources=["*"])],
+    match={"resourceRules": [rule(groups=["admissionregistration.k8s.io"],
+                                  resources=["validatingadmissionpolicies", "mutatingadmissionpolicies",
+                                             "validatingadmissionpolicybindings"])],
            "objectSelector": {}})
+validating("hooks-not-exempt", checks("false"), [
+    ("POST", GROUP + "validatingwebhookconfigurations", {
+        "metadata": {"name": "hne", "labels": {"case": "hooks-not-exempt"}}, "webhooks": []})],
+    match={"resourceRules": [rule(groups=["admissionregistration.k8s.io"], resources=["*"])]})
 
 # ---- parameters ----
 
@@ -486,3 +495,175 @@ def chained(name, again):
 
 
 chained("again", "IfNeeded")
+
+# ---- what is no policy, binding or webhook ----
+
+
+def invalid(name, path, *bodies):
+    CASES.append({"name": name, "paths": (None, None), "spec": None, "match": None, "bindings": [],
+                  "steps": [b if isinstance(b, tuple) else ("POST", path, b) for b in bodies]})
+
+
+def vap(name, **spec):
+    return {"metadata": {"name": name}, "spec": {
+        "matchConstraints": {"resourceRules": [rule(groups=["nobody.example.com"])]},
+        "validations": [{"expression": "true"}], **spec}}
+
+
+def bad_vap(name, *specs):
+    invalid("vap-" + name, VAP, *[vap(f"bad-{name}", **s) for s in specs])
+
+
+def bad_check(name, *validations):
+    bad_vap(name, *[{"validations": [v]} for v in validations])
+
+
+bad_vap("spec", {"matchConstraints": None}, {"matchConstraints": {}}, {"validations": []},
+        {"failurePolicy": "Odd"}, {"auditAnnotations": [], "validations": None})
+bad_check("expression", {"expression": ""}, {"expression": " "}, {"expression": "1"},
+          {"expression": "object.x"}, {"expression": "nope == 1"}, {"expression": "object.x =="},
+          {"expression": "params == null"}, {"expression": "variables.x == 1"},
+          {"expression": "oldObject.a == object.b &&\n  request.nope == 1"},
+          {"expression": "[1, 'a'].size() == 1"}, {"expression": "'a'.matches('[')"},
+          {"expression": "Object{} == Object{}"}, {"expression": "isIP('1') && ip('x') == 1"})
+bad_check("message", {"expression": "true", "message": " "},
+          {"expression": "true", "message": "a\nb"},
+          {"expression": "true", "messageExpression": " "},
+          {"expression": "true", "messageExpression": "1"},
+          {"expression": "true", "messageExpression": "authorizer.path('/x').check('get').reason()"},
+          {"expression": "true", "reason": "NotFound"}, {"expression": "true", "reason": ""})
+bad_vap("variables", {"variables": [{"name": "", "expression": "1"}]},
+        {"variables": [{"name": "a-b", "expression": "1"}]},
+        {"variables": [{"name": "for", "expression": "1"}]},
+        {"variables": [{"name": "a", "expression": ""}]},
+        {"variables": [{"name": "a", "expression": "b"}],
+         "validations": [{"expression": "variables.a == variables.b"}]},
+        {"variables": [{"name": "a", "expression": "variables.b"}, {"name": "b", "expression": "1"}]},
+        {"variables": [{"name": "a", "expression": "'x'"}],
+         "validations": [{"expression": "variables.a == 1"}]})
+bad_vap("conditions", {"matchConditions": [{"name": "", "expression": ""}]},
+        {"matchConditions": [{"name": "a b", "expression": "1"}]},
+        {"matchConditions": [{"name": "a", "expression": "true"}, {"name": "a", "expression": "x"}]},
+        {"matchConditions": [{"name": "a", "expression": "variables.x == 1"}]},
+        {"matchConditions": [{"name": f"a{i}", "expression": "true"} for i in range(65)]})
+bad_vap("audits", {"auditAnnotations": [{"key": "", "valueExpression": ""}]},
+        {"auditAnnotations": [{"key": "a/b", "valueExpression": "1"}]},
+        {"auditAnnotations": [{"key": "a", "valueExpression": "'x'"},
+                              {"key": "a", "valueExpression": "null"}]},
+        {"auditAnnotations": [{"key": "a", "valueExpression": "'" + "x" * 5120 + "'"}]})
+bad_vap("params", {"paramKind": {}}, {"paramKind": {"apiVersion": "a/b/c", "kind": "K"}},
+        {"paramKind": {"apiVersion": "A_b/v1", "kind": "1x"}},
+        {"paramKind": {"apiVersion": "g/", "kind": "A-"}}, {"paramKind": {"apiVersion": "V1", "kind": "K"}})
+bad_vap("rules", *[{"matchConstraints": {"resourceRules": [r]}} for r in (
+    {}, rule(operations=[]), rule(operations=["*", "CREATE"]), rule(operations=["ODD"]),
+    rule(groups=[]), rule(groups=["*", "a"]), rule(versions=[]), rule(versions=["*", "v1"]),
+    rule(versions=[""]), rule(resources=[]), rule(resources=[""]), rule(resources=["*", "pods"]),
+    rule(resources=["pods/*", "pods/status"]), rule(resources=["*/status", "pods/status"]),
+    rule(resources=["*/*", "a"]), rule(scope="Odd"), rule(resourceNames=["a/b", "c", "c", ".."]))])
+bad_vap("matches", {"matchConstraints": {"resourceRules": [rule()], "matchPolicy": "Odd"}},
+        {"matchConstraints": {"resourceRules": [rule()], "excludeResourceRules": [rule(groups=[])],
+                              "namespaceSelector": {"matchLabels": {"a b": "c d"}},
+                              "objectSelector": {"matchExpressions": [
+                                  {"key": "a", "operator": "In"}]}}})
+invalid("vap-update", VAP, vap("vap-up", matchConditions=[{"name": "a", "expression": "true"}]),
+        ("PATCH", VAP + "/vap-up", {"spec": {"validations": [{"expression": "1"}]}}, MERGE),
+        ("PATCH", VAP + "/vap-up", {"spec": {"matchConditions": [
+            {"name": "a", "expression": "1"}]}}, MERGE),
+        ("PATCH", VAP + "/vap-up", {"metadata": {"labels": {"a": "b"}}}, MERGE))
+
+
+def vapb(name, **spec):
+    return {"metadata": {"name": name}, "spec": {"policyName": "none", "validationActions": ["Deny"],
+                                                 **spec}}
+
+
+invalid("bindings", VAPB, *[vapb("bad-binding", **s) for s in (
+    {"policyName": ""}, {"policyName": "A_"}, {"validationActions": []}, {"validationActions": None},
+    {"validationActions": ["Odd"]}, {"validationActions": ["Deny", "Deny"]},
+    {"validationActions": ["Deny", "Warn"]}, {"paramRef": {}},
+    {"paramRef": {"name": "a", "selector": {}, "parameterNotFoundAction": "Deny"}},
+    {"paramRef": {"name": "a/b", "parameterNotFoundAction": "Odd"}},
+    {"paramRef": {"selector": {"matchLabels": {"a b": "c"}}, "parameterNotFoundAction": "Allow"}},
+    {"matchResources": {"resourceRules": [rule(groups=[])]}})])
+
+
+def bad_map(name, *specs):
+    invalid("map-" + name, MAP, *[{"metadata": {"name": f"bad-{name}"}, "spec": {
+        "matchConstraints": {"resourceRules": [rule(groups=["nobody.example.com"])]},
+        "failurePolicy": "Fail", "reinvocationPolicy": "Never", **applies("Object{}"), **s}}
+        for s in specs])
+
+
+bad_map("spec", {"mutations": []}, {"reinvocationPolicy": ""}, {"reinvocationPolicy": "Odd"},
+        {"failurePolicy": "Odd"}, {"matchConstraints": {"resourceRules": [rule(["DELETE"])]}},
+        {"matchConstraints": {}})
+bad_map("mutations", *[{"mutations": [m]} for m in (
+    {}, {"patchType": "Odd"}, {"patchType": "JSONPatch"}, {"patchType": "ApplyConfiguration"},
+    {"patchType": "JSONPatch", "jsonPatch": {"expression": ""}},
+    {"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}},
+    {"patchType": "JSONPatch", "jsonPatch": {"expression": "Object{}"}},
+    {"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'a'}]"},
+     "applyConfiguration": {"expression": "Object{}"}},
+    {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "object"}},
+    {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{"}},
+    {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object.spec{}"}},
+    {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{}"},
+     "jsonPatch": {"expression": "x"}},
+    {"patchType": "ApplyConfiguration",
+     "applyConfiguration": {"expression": "variables.x == 1 ? Object{} : Object{}"}})])
+bad_map("odd-field", {"mutations": [{"patchType": "JSONPatch", "jsonPatch": {
+    "expression": "[JSONPatch{op: 'add', nope: 1}]"}}]})
+invalid("map-bindings", MAPB, *[{"metadata": {"name": "bad-map"}, "spec": s} for s in (
+    {}, {"policyName": "A_"}, {"policyName": "a", "matchResources": {
+        "resourceRules": [rule(["DELETE"])]}}, {"policyName": "a", "paramRef": {}})])
+
+
+def webhook(**more):
+    return {"name": "a.b.c", "clientConfig": {"url": "https://h/p"}, "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            "rules": [rule(groups=["nobody.example.com"])], **more}
+
+
+def bad_hooks(kind, path):
+    for what, hooks in {
+        "name": [webhook(name=""), webhook(name="a.b"), webhook(name="A.b.c"), webhook(name="a..b")],
+        "policy": [webhook(failurePolicy="Odd"), webhook(matchPolicy="Odd")],
+        "effects": [webhook(sideEffects=None), webhook(sideEffects="Some"),
+                    webhook(sideEffects="Odd")],
+        "timeout": [webhook(timeoutSeconds=0), webhook(timeoutSeconds=31)],
+        "selectors": [webhook(namespaceSelector={"matchLabels": {"a b": "c d"}},
+                              objectSelector={"matchExpressions": [
+                                  {"key": "a", "operator": "Odd"}]})],
+        "client": [webhook(clientConfig={}), webhook(clientConfig={
+            "url": "https://h", "service": {"name": "a", "namespace": "b"}}),
+            *[webhook(clientConfig={"url": u}) for u in (
+                "http://h", "h/p", "https:///p", "https://u:p@h/p", "https://h/p?a=b",
+                "https://h/p#f", "")],
+            *[webhook(clientConfig={"service": s}) for s in (
+                {}, {"name": "a", "namespace": "b", "port": 0, "path": "x"},
+                {"name": "a", "namespace": "b", "port": 70000, "path": "/a//b/C"},
+                {"name": "a", "namespace": "b", "path": "//"})]],
+        "conditions": [webhook(matchConditions=[{"name": "", "expression": ""}]),
+                       webhook(matchConditions=[{"name": "a", "expression": "1"},
+                                                {"name": "a", "expression": "params == 1"}])],
+        "versions": [webhook(admissionReviewVersions=[]), webhook(admissionReviewVersions=["v2"]),
+                     webhook(admissionReviewVersions=["v1", "v1"]),
+                     webhook(admissionReviewVersions=["V_"])],
+        "rules": [webhook(rules=[{}]), webhook(rules=[rule(["ODD"], resources=["a", "*"])])],
+    }.items():
+        invalid(f"{kind}-{what}", path, *[{"metadata": {"name": "bad-hook"}, "webhooks": [h]}
+                                          for h in hooks])
+    invalid(kind + "-twice", path, {"metadata": {"name": "bad-hook"},
+                                    "webhooks": [webhook(), webhook(timeoutSeconds=99)]})
+    invalid(kind + "-update", path,
+            {"metadata": {"name": kind + "-up"}, "webhooks": [webhook(matchConditions=[
+                {"name": "a", "expression": "true"}])]},
+            ("PATCH", path + f"/{kind}-up", {"webhooks": [webhook(timeoutSeconds=40)]}, MERGE),
+            ("PATCH", path + f"/{kind}-up", {"webhooks": [webhook(matchConditions=[
+                {"name": "a", "expression": "1"}])]}, MERGE))
+
+
+bad_hooks("validating", GROUP + "validatingwebhookconfigurations")
+bad_hooks("mutating", GROUP + "mutatingwebhookconfigurations")
+invalid("mutating-again", GROUP + "mutatingwebhookconfigurations",
+        {"metadata": {"name": "bad-hook"}, "webhooks": [webhook(reinvocationPolicy="Odd")]})
