@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/token.h"
+#include "server/token_used.h"
 
 #include <time.h>
 
@@ -449,6 +450,7 @@ static bool check_legacy(struct checking *c, const struct doc *claims)
         return wrong(c, "Token does not match server's copy");
     if (!check_account(c, v[0], v[2], v[3], time(NULL) + LEEWAY))
         return false;
+    token_used(c->s, v[0], v[1]);
     const char *label = "kubernetes.io/legacy-token-invalid-since";
     if (doc_get_text(doc_path(&secret, "metadata.labels"), label).n)
         return wrong(c,
