@@ -286,6 +286,36 @@ static void ranges_of_node(const struct api_prepare *p, struct doc *object,
     }
 }
 
+/* To upstream these are always what they are. */
+static void types_of_claims(void *ctx, struct doc *claim)
+{
+    const struct api_prepare *p = ctx;
+    if (claim->type != DOC_MAP)
+        return;
+    prepare_text(p, claim, "apiVersion", STR("v1"));
+    prepare_text(p, claim, "kind", STR("PersistentVolumeClaim"));
+}
+
+/* To upstream the annotation is a field of every DaemonSet, and whoever writes one owns
+ * it; what it says is settled later. */
+static void count_template(const struct api_prepare *p, struct doc *object)
+{
+    const struct doc *notes = doc_path(object, "metadata.annotations");
+    if (!notes || !doc_get(notes, TEMPLATE_GENERATION))
+        set_template_generation(p, object, 0);
+}
+
+void api_prepare_sent(const struct api_prepare *p, const struct api_kind *kind,
+                      struct doc *object)
+{
+    if (strcmp(kind->resource, "daemonsets") == 0)
+        count_template(p, object);
+    else if (strcmp(kind->resource, "nodes") == 0 && doc_get(object, "spec"))
+        ranges_of_node(p, object, NULL);
+    else if (strcmp(kind->resource, "statefulsets") == 0)
+        api_edit_each(object, "spec.volumeClaimTemplates[]", types_of_claims, (void *)p);
+}
+
 static void changed_node(const struct api_prepare *p, struct doc *object,
                          const struct doc *old)
 {

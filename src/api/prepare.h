@@ -28,6 +28,10 @@ struct api_prepare {
     bool shares_labels;
 };
 
+/* What upstream's own form of an object makes of it, before anything else is looked at;
+ * object is in its kind's version. */
+void api_prepare_sent(const struct api_prepare *p, const struct api_kind *kind,
+                      struct doc *object);
 /* metadata.name and uid are set already. */
 void api_prepare_create(const struct api_prepare *p, const struct api_kind *kind,
                         struct doc *object);

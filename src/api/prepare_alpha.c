@@ -66,9 +66,9 @@ static const struct {
     {"nodes", "spec", "podPreemptionPolicy"},
     {"nodes", "status", "config"},
     {"pods", "status", "volumeHealth"},
-    {"pods", "status.containerStatuses[].volumeMounts[].volumeStatus", "image"},
-    {"pods", "status.initContainerStatuses[].volumeMounts[].volumeStatus", "image"},
-    {"pods", "status.ephemeralContainerStatuses[].volumeMounts[].volumeStatus", "image"},
+    {"pods", "status.containerStatuses[].volumeMounts[]", "volumeStatus"},
+    {"pods", "status.initContainerStatuses[].volumeMounts[]", "volumeStatus"},
+    {"pods", "status.ephemeralContainerStatuses[].volumeMounts[]", "volumeStatus"},
 };
 
 struct dropping {

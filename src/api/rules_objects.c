@@ -326,7 +326,7 @@ API_RULE(node_swap)
 {
     const struct doc *swap = api_member(api_member(at->value, "nodeInfo"), "swap");
     const struct doc *capacity = api_member(swap, "capacity");
-    if (capacity && rules_int(capacity, 0) <= 0)
+    if (at->w->opts->op == API_CREATE && capacity && rules_int(capacity, 0) <= 0)
         api_report_path(at->w, STR("metadata.nodeSwapStatus.capacity"), capacity,
                         API_ERROR_INVALID, "must be greater than zero");
     return true;

@@ -383,12 +383,6 @@ static void check_share(struct api_at *at, struct str base, const struct doc *d,
 {
     const struct doc *name = api_member(d, "name");
     struct str s = api_text(name);
-    if (s.n == 0)
-        api_report_at(at, rules_below(at->w, base, ".name").p, NULL, API_ERROR_REQUIRED,
-                      "%s", "");
-    if (!overhead && !api_member(d, "quantity"))
-        api_report_at(at, rules_below(at->w, base, ".quantity").p, NULL,
-                      API_ERROR_REQUIRED, "%s", "");
     if (!str_is(s, "cpu") && !str_is(s, "memory") && !str_starts(s, STR("hugepages-")))
         api_report_at(at, rules_below(at->w, base, ".name").p, name, API_ERROR_INVALID,
                       "must be a node allocatable resource name");
@@ -400,6 +394,34 @@ static void check_share(struct api_at *at, struct str base, const struct doc *d,
     check_sign(at, base, d, "perContainer");
 }
 
+static void require(struct api_at *at, struct str base, const struct doc *d,
+                    const char *key)
+{
+    struct quantity q;
+    const struct doc *value = api_member(d, key);
+    bool zero = rules_quantity(at, d, key, &q) && quantity_sign(&q) == 0;
+    if (api_empty(value) || zero)
+        api_report_at(at, arena_printf(at->w->a, "%.*s.%s", STR_ARG(base), key).p, NULL,
+                      API_ERROR_REQUIRED, "%s", "");
+}
+
+/* What must be there, whether the rest is looked at or not. */
+static void check_share_complete(struct api_at *at, struct str base,
+                                 const struct doc *status)
+{
+    const struct doc *mapping = api_member(status, "mapping");
+    const struct doc *overhead = api_member(status, "overhead");
+    require(at, base, status, "resourceClaimName");
+    for (uint32_t k = 0; mapping && k < mapping->n; k++) {
+        struct str one = arena_printf(at->w->a, "%.*s.mapping[%u]", STR_ARG(base), k);
+        require(at, one, &mapping->items[k], "name");
+        require(at, one, &mapping->items[k], "quantity");
+    }
+    for (uint32_t k = 0; overhead && k < overhead->n; k++)
+        require(at, arena_printf(at->w->a, "%.*s.overhead[%u]", STR_ARG(base), k),
+                &overhead->items[k], "name");
+}
+
 static void check_allocatable(struct api_at *at)
 {
     const struct doc *list =
@@ -408,11 +430,9 @@ static void check_allocatable(struct api_at *at)
         const struct doc *claim = api_member(&list->items[i], "resourceClaimName");
         struct str base =
             arena_printf(at->w->a, ".nodeAllocatableResourceClaimStatuses[%u]", i);
-        if (api_empty(claim)) {
-            api_report_at(at, rules_below(at->w, base, ".resourceClaimName").p, NULL,
-                          API_ERROR_REQUIRED, "%s", "");
+        check_share_complete(at, base, &list->items[i]);
+        if (api_empty(claim))
             continue;
-        }
         if (!refers_to(api_member(at->w->pod_spec, "resourceClaims"), api_text(claim)) &&
             !refers_to(api_member(at->value, "resourceClaimStatuses"), api_text(claim)))
             api_report_at(at, rules_below(at->w, base, ".resourceClaimName").p, claim,

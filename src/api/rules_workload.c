@@ -115,11 +115,18 @@ API_RULE(lasting_pods)
     const struct doc *spec = api_member(at->value, "spec");
     const struct doc *policy = api_member(spec, "restartPolicy");
     const struct doc *deadline = api_member(spec, "activeDeadlineSeconds");
+    /* A template that its selector says nothing about is not looked into. */
+    const struct doc *selector = api_member(at->parent, "selector");
+    bool unusable = selector && !rules_selector_usable(selector);
+    if (strcmp(arg, "ReplicaSet") == 0 && unusable)
+        return false;
     if (!doc_is_string(policy, "Always"))
         rules_not_supported(at, ".spec.restartPolicy", policy, "Always");
     if (deadline)
         api_report_at(at, ".spec.activeDeadlineSeconds", deadline, API_ERROR_FORBIDDEN,
                       "activeDeadlineSeconds in %s is not Supported", arg);
+    if (strcmp(arg, "StatefulSet") == 0 && unusable)
+        return false;
     if (strcmp(arg, "StatefulSet") != 0 || !at->old || !at->value ||
         !doc_equal(at->value, at->old))
         return true;

@@ -156,25 +156,10 @@ struct doc write_track(struct request *r, const struct doc *live, const struct d
     return apply_update(&w, live, d, r->a);
 }
 
-/* To upstream this annotation is a field of every DaemonSet, and whoever writes one owns
- * it; what it says is settled later. */
-static void count_template(struct request *r, struct doc *d)
-{
-    static const char NAME[] = "deprecated.daemonset.template.generation";
-    if (strcmp(r->res->main->resource, "daemonsets") != 0)
-        return;
-    const struct doc *notes = doc_get(object_meta(d), "annotations");
-    if (notes && doc_get(notes, NAME))
-        return;
-    struct doc all =
-        notes && notes->type == DOC_MAP ? doc_dup(r->a, notes) : doc_make_map();
-    doc_set(r->a, &all, NAME, doc_make_string(r->a, STR("0")));
-    doc_set(r->a, object_meta(d), "annotations", all);
-}
-
 static void track(struct request *r, const struct doc *live, struct doc *d)
 {
-    count_template(r, d);
+    struct api_prepare prepare = {.a = r->a, .now = r->now};
+    api_prepare_sent(&prepare, r->res->main, d);
     struct doc entries = write_track(r, live, d);
     if (entries.n)
         doc_set(r->a, object_meta(d), "managedFields", entries);
