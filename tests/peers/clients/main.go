@@ -24,6 +24,7 @@ var suites = []suite{
 	{name: "informers", checks: informerChecks},
 	{name: "apply", checks: applyChecks},
 	{name: "events", checks: eventChecks},
+	{name: "admission", checks: func() []check { return admissionChecks }},
 	{name: "discovery", checks: discoveryChecks, flags: allKinds},
 	{name: "openapi", checks: openapiChecks, flags: allKinds},
 	{name: "cluster", checks: clusterChecks, begin: clusterBegin, end: clusterEnd},
