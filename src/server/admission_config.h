@@ -6,6 +6,7 @@
 #include "api/pod_security.h"
 #include "base/err.h"
 
+struct event_buckets;
 struct admission_config {
     /* ResourceQuota: what must be covered by a quota; NULL: nothing. */
     const struct doc *limited;
@@ -13,6 +14,7 @@ struct admission_config {
     struct pod_policy pod_defaults;
     const struct doc *exempt; /* usernames, namespaces, runtimeClasses; NULL: nobody */
     const struct doc *event_limits;   /* EventRateLimit; NULL: none */
+    struct event_buckets *buckets;    /* admit_events.c; NULL: none yet */
     const struct doc *node_selectors; /* PodNodeSelector: by namespace; NULL: none */
     const struct doc *tolerations;    /* PodTolerationRestriction; NULL: none */
 };

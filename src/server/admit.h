@@ -46,39 +46,45 @@ bool admit_request_subject(struct admission *a, struct pki_request *out);
 
 /* ---- plugins; the file of each beside it ---- */
 
-admission_fn admit_deny_all;                       /* admit.c */
-admission_fn admit_namespace;                      /* admit_namespace.c */
-admission_fn admit_namespace_exists;               /* ... */
-admission_fn admit_antiaffinity;                   /* admit_pod.c */
-admission_fn admit_pull_images, check_pull_images; /* ... */
-admission_fn admit_tolerate_outages;               /* ... */
-admission_fn admit_tolerate_resources;             /* ... */
-admission_fn admit_topology_labels;                /* ... */
-admission_fn admit_account, check_account;         /* admit_account.c */
-admission_fn admit_node;                           /* admit_node.c */
-admission_fn admit_taint_node;                     /* admit.c */
-admission_fn admit_priority, check_priority;       /* admit_priority.c */
-admission_fn admit_storage_class;                  /* admit_class.c */
-admission_fn admit_ingress_class;                  /* ... */
-admission_fn admit_protect_storage;                /* admit.c */
-admission_fn admit_protect_group;                  /* admit.c */
-admission_fn check_resize;                         /* admit_class.c */
-admission_fn check_owners;                         /* admit_owner.c */
-admission_fn admit_runtime, check_runtime;         /* admit_runtime.c */
-admission_fn check_approval, check_signing;        /* admit_cert.c */
-admission_fn check_attest, check_subject;          /* ... */
-admission_fn check_external_ips;                   /* admit.c */
-admission_fn admit_webhooks, check_webhooks;       /* webhook.c */
-admission_fn admit_policies;                       /* policy_mutate.c */
-admission_fn check_policies;                       /* policy_validate.c */
-admission_fn check_features, check_resize_fits;    /* admit_features.c */
-admission_fn admit_limits, check_limits;           /* admit_limits.c */
-admission_fn check_pod_security;                   /* admit_pod_security.c */
-admission_fn check_quota;                          /* admit_quota.c */
+admission_fn admit_deny_all;                           /* admit.c */
+admission_fn admit_namespace;                          /* admit_namespace.c */
+admission_fn admit_namespace_exists;                   /* ... */
+admission_fn admit_antiaffinity;                       /* admit_pod.c */
+admission_fn admit_pull_images, check_pull_images;     /* ... */
+admission_fn admit_tolerate_outages;                   /* ... */
+admission_fn admit_tolerate_resources;                 /* ... */
+admission_fn admit_topology_labels;                    /* ... */
+admission_fn admit_account, check_account;             /* admit_account.c */
+admission_fn admit_node;                               /* admit_node.c */
+admission_fn admit_taint_node;                         /* admit.c */
+admission_fn admit_priority, check_priority;           /* admit_priority.c */
+admission_fn admit_storage_class;                      /* admit_class.c */
+admission_fn admit_ingress_class;                      /* ... */
+admission_fn admit_protect_storage;                    /* admit.c */
+admission_fn admit_protect_group;                      /* admit.c */
+admission_fn check_resize;                             /* admit_class.c */
+admission_fn check_owners;                             /* admit_owner.c */
+admission_fn admit_runtime, check_runtime;             /* admit_runtime.c */
+admission_fn check_approval, check_signing;            /* admit_cert.c */
+admission_fn check_attest, check_subject;              /* ... */
+admission_fn check_external_ips;                       /* admit.c */
+admission_fn admit_webhooks, check_webhooks;           /* webhook.c */
+admission_fn admit_policies;                           /* policy_mutate.c */
+admission_fn check_policies;                           /* policy_validate.c */
+admission_fn check_features, check_resize_fits;        /* admit_features.c */
+admission_fn admit_limits, check_limits;               /* admit_limits.c */
+admission_fn check_pod_security;                       /* admit_pod_security.c */
+admission_fn admit_node_selector, check_node_selector; /* admit_placement.c */
+admission_fn admit_tolerations, check_tolerations;     /* ... */
+admission_fn check_event_rate;                         /* admit_events.c */
+admission_fn check_quota;                              /* admit_quota.c */
 
 /* What a pod refers to that only the API knows: "secrets", "resourceclaims"; NULL:
  * nothing (admit_refs.c). */
 const char *pod_reference(const struct doc *pod);
 bool pod_has_secrets(const struct doc *pod);
+
+/* NULL: there are none. */
+void event_buckets_free(struct event_buckets *b);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "api/timestamp.h"
 #include "base/duration.h"
-#include "server/admission.h"
+#include "server/admit.h"
 #include "server/apiservices.h"
 #include "server/audit.h"
 #include "server/auth.h"
@@ -570,6 +570,7 @@ void server_free(struct server *s)
     auth_free(s->auth);
     quota_ledger_free(s->quotas);
     metrics_free(s->metrics);
+    event_buckets_free(s->plugins.buckets);
     if (s->cache)
         cache_free(s->cache);
     audit_free(s->audit);
