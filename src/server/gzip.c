@@ -107,6 +107,11 @@ void gzip_respond(struct request *r, unsigned code, const struct net_header *hea
     s->n = nheaders;
     memcpy(s->headers, headers, nheaders * sizeof *headers);
     s->body = *body;
+    if (body->n == 1) { /* as with net_respond_parts, its array is the caller's alone */
+        struct str *part = ARENA_NEW(r->a, struct str);
+        *part = body->parts[0];
+        s->body.parts = part;
+    }
     net_work(r->s->loop, compress_body, respond, s);
 }
 
