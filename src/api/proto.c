@@ -129,9 +129,64 @@ static bool encode_text(struct encoder *w, const struct api_field *f, uint32_t n
     return true;
 }
 
+/* ---- what is a schema or something else: a message of both ---- */
+
+static const struct either {
+    const char *name;
+    uint32_t schema, other; /* numbers */
+    enum { OR_BOOL, OR_SCHEMAS, OR_TEXTS } kind;
+} EITHERS[] = {
+    {"JSONSchemaPropsOrArray", 1, 2, OR_SCHEMAS},
+    {"JSONSchemaPropsOrBool", 2, 1, OR_BOOL},
+    {"JSONSchemaPropsOrStringArray", 1, 2, OR_TEXTS},
+};
+
+static const struct either *either_of(const struct api_type *t)
+{
+    for (size_t i = 0; i < sizeof EITHERS / sizeof *EITHERS; i++)
+        if (strcmp(t->name, EITHERS[i].name) == 0)
+            return &EITHERS[i];
+    return NULL;
+}
+
+static const struct api_type *schema_type(void)
+{
+    return api_type_find(STR("apiextensions.k8s.io"), STR("v1"), STR("JSONSchemaProps"));
+}
+
+static bool encode_schema(struct encoder *w, uint32_t number, const struct doc *d)
+{
+    size_t mark = wire_begin(w->out, number);
+    bool ok = d->type == DOC_MAP && encode_struct(w, schema_type(), d);
+    wire_end(w->out, mark);
+    return ok;
+}
+
+static bool encode_either(struct encoder *w, const struct either *e, uint32_t number,
+                          const struct doc *d)
+{
+    size_t mark = wire_begin(w->out, number);
+    bool ok = true;
+    if (e->kind == OR_BOOL) /* a schema allows what it describes */
+        wire_put_int(w->out, e->other, d->type != DOC_BOOL || d->b);
+    if (d->type == DOC_MAP)
+        ok = encode_schema(w, e->schema, d);
+    for (uint32_t i = 0; ok && d->type == DOC_LIST && i < d->n; i++) {
+        if (e->kind == OR_TEXTS)
+            wire_put_bytes(w->out, e->other, doc_str(&d->items[i]));
+        else
+            ok = encode_schema(w, e->other, &d->items[i]);
+    }
+    wire_end(w->out, mark);
+    return ok;
+}
+
 static bool encode_nested(struct encoder *w, const struct api_field *f, uint32_t number,
                           const struct doc *d)
 {
+    const struct either *either = f->type->form == API_ANY ? either_of(f->type) : NULL;
+    if (either)
+        return encode_either(w, either, number, d);
     if (f->type->form == API_ANY) {
         encode_json(w, number, d);
         return true;
@@ -483,6 +538,48 @@ static bool decode_double(struct decoder *r, uint64_t bits, struct doc *out)
     return doc_read_json(&src, r->a, out, r->e);
 }
 
+static bool decode_one(struct decoder *r, const struct either *e,
+                       const struct wire_field *w, struct doc *schema, struct doc *other)
+{
+    struct doc one;
+    if (w->number == e->schema)
+        return decode_struct(r, schema_type(), w->bytes, schema);
+    if (w->number != e->other)
+        return true;
+    if (e->kind == OR_BOOL) {
+        *other = doc_make_bool(w->value != 0);
+        return true;
+    }
+    if (e->kind == OR_TEXTS)
+        one = doc_make_string(r->a, w->bytes);
+    else if (!decode_struct(r, schema_type(), w->bytes, &one))
+        return false;
+    doc_append(r->a, other, one);
+    return true;
+}
+
+static bool decode_either(struct decoder *r, const struct either *e, struct str message,
+                          struct doc *out)
+{
+    struct doc schema = {.type = DOC_NULL}, other = doc_make_list();
+    struct wire_field f;
+    bool bad;
+    if (e->kind == OR_BOOL)
+        other = doc_make_bool(false);
+    while (wire_next(&message, &f, &bad))
+        if (!decode_one(r, e, &f, &schema, &other))
+            return false;
+    *out = schema.type == DOC_MAP ? schema : other;
+    return bad ? broken(r, e->name) : true;
+}
+
+static bool decode_any(struct decoder *r, const struct api_type *t, struct str message,
+                       struct doc *out)
+{
+    const struct either *either = either_of(t);
+    return either ? decode_either(r, either, message, out) : decode_json(r, message, out);
+}
+
 static bool takes_bytes(enum api_form form)
 {
     return form != API_BOOL && form != API_INT32 && form != API_INT64 &&
@@ -496,7 +593,7 @@ static bool decode_value(struct decoder *r, const struct api_field *f,
         return broken(r, f->name);
     switch (f->form) {
     case API_STRUCT:
-        return f->type->form == API_ANY ? decode_json(r, w->bytes, out)
+        return f->type->form == API_ANY ? decode_any(r, f->type, w->bytes, out)
                                         : decode_struct(r, f->type, w->bytes, out);
     case API_BOOL:
         *out = doc_make_bool(w->value != 0);

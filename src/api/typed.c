@@ -455,7 +455,8 @@ static void walk_map(struct walk *w, const struct shape *s, const struct doc *d,
         const struct field_step here = {at, p.v[i].name};
         bool empty = value->type == DOC_NULL || (value->type == DOC_MAP && !value->n);
         walk(w, &member, value, &here);
-        if (empty || s->kind == MAP || member.kind == DEDUCED)
+        bool declared = s->kind == STRUCT && api_field_find(s->type, p.v[i].key);
+        if (empty || !declared)
             fields_insert(w->out, &here, w->a);
     }
 }
