@@ -6,7 +6,7 @@
 #include "api/hints.h"
 #include "api/proto.h"
 #include "doc/json_syntax.h"
-#include "server/write.h"
+#include "server/custom.h"
 
 /* ---- bytes to a document ---- */
 
@@ -121,8 +121,26 @@ static bool fail_kind(struct request *r, struct str version, struct str kind)
                     (int)strcspn(group, "."), group, want);
 }
 
+/* Custom resources say what they are; which kind exactly, validation looks at. */
+static bool check_custom_kind(struct request *r, struct doc *d)
+{
+    struct str version = doc_get_text(d, "apiVersion"), kind = doc_get_text(d, "kind");
+    if (kind.n == 0)
+        return fail_unrecognized(
+            r,
+            arena_printf(r->a, "Object 'Kind' is missing in '%.*s'", STR_ARG(r->x->body))
+                .p);
+    return str_eq(version, r->res->api_version) ||
+           fail_bad(r,
+                    "the API version in the data (%.*s) does not match the expected API "
+                    "version (%.*s)",
+                    STR_ARG(version), STR_ARG(r->res->api_version));
+}
+
 static bool check_kind(struct request *r, struct doc *d)
 {
+    if (r->res->custom)
+        return check_custom_kind(r, d);
     struct str version = doc_get_text(d, "apiVersion"), kind = doc_get_text(d, "kind");
     if (version.n == 0)
         version = r->res->api_version;
@@ -258,6 +276,25 @@ static bool judge(struct request *r, const struct api_issues *issues,
     return true;
 }
 
+static bool fail_custom(struct request *r, struct str why)
+{
+    const struct api_kind *k = r->res->main;
+    return fail_bad(r, "%s in version \"%s\" cannot be handled as a %s: %.*s", k->name,
+                    k->version, k->name, STR_ARG(why));
+}
+
+static bool check_custom(struct request *r, struct doc *d, const struct doc_source *src,
+                         enum strictness strictness)
+{
+    struct api_issues issues = {0};
+    struct str why;
+    bool fits = custom_complete(r->res, d, src, r->a, &issues, &why);
+    bool ok = (fits || !why.p || fail_custom(r, why)) &&
+              judge(r, &issues, src, fits, strictness);
+    api_issues_release(&issues);
+    return ok;
+}
+
 bool write_check(struct request *r, struct doc *d, const struct doc_source *src)
 {
     enum strictness strictness;
@@ -266,6 +303,8 @@ bool write_check(struct request *r, struct doc *d, const struct doc_source *src)
                         r->res->main->name, r->res->main->version, r->res->main->name);
     if (!read_strictness(r, &strictness) || !check_kind(r, d))
         return false;
+    if (r->res->custom)
+        return check_custom(r, d, src, strictness);
     struct api_issues issues = {0};
     bool decodable = api_check_object(r->res->main, d, src, r->a, &issues);
     bool ok = judge(r, &issues, src, decodable, strictness);
@@ -309,6 +348,8 @@ static void put_on(struct guise *g, struct request *r, const char *group,
     g->kind.group = group;
     g->kind.version = version;
     g->kind.name = kind;
+    g->kind.custom = NULL;
+    g->res.custom = NULL;
     g->res.kind = g->res.main = g->res.hub = &g->kind;
     g->res.api_version = arena_printf(r->a, "%s/%s", group, version);
     g->r.res = &g->res;

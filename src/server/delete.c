@@ -10,6 +10,7 @@
 #include "api/timestamp.h"
 #include "server/admission.h"
 #include "server/continue.h"
+#include "server/definition.h"
 #include "server/write.h"
 
 #include <time.h>
@@ -276,6 +277,12 @@ static void decide(struct deletion *d)
 {
     struct write *w = &d->w;
     struct request *r = w->r;
+    w->answer = WRITE_OBJECT;
+    w->code = 200;
+    if (definition_is_one(r->res) && !meta_text(&w->object, "deletionTimestamp").n) {
+        definition_mark_deleted(&w->object, r->now, r->a);
+        return;
+    }
     bool namespace = is_kind(r, "namespaces"), pod = is_kind(r, "pods");
     int64_t grace = pod ? pod_grace(d) : 0;
     apply_propagation(d, object_meta(&w->object));
@@ -289,7 +296,6 @@ static void decide(struct deletion *d)
         mark_first(d);
     bool whole = waits || kinds_delete_returns(r->res->main);
     w->answer = whole ? WRITE_OBJECT : WRITE_STATUS;
-    w->code = 200;
 }
 
 static void again(struct write *w)
@@ -380,7 +386,7 @@ static void sweep_answer(struct sweep *s)
     doc_set(a, &meta, "resourceVersion", doc_make_string(a, revision));
     note_left(s, &meta);
     doc_set(a, &list, "kind",
-            doc_make_string(a, arena_printf(a, "%sList", r->res->main->name)));
+            doc_make_string(a, str_from(kinds_list_kind(r->res->main, a))));
     doc_set(a, &list, "apiVersion", doc_make_string(a, r->res->api_version));
     doc_set(a, &list, "metadata", meta);
     doc_set(a, &list, "items", s->items);
@@ -412,8 +418,10 @@ static void sweep_next(struct sweep *s)
     struct cache_object *o = s->objects[s->next++];
     struct doc item = object_doc(o, r->a);
     object_convert(r->res, &item, r->a);
-    doc_remove(&item, STR("kind"));
-    doc_remove(&item, STR("apiVersion"));
+    if (!r->res->custom) {
+        doc_remove(&item, STR("kind"));
+        doc_remove(&item, STR("apiVersion"));
+    }
     doc_append(r->a, &s->items, item);
     /* Each is deleted as a request for it alone would. */
     struct request *one = ARENA_NEW(r->a, struct request);

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "server/inner.h"
+#include "server/custom.h"
 
 static void set_text(struct arena *a, struct doc *d, const char *key, const char *text)
 {
@@ -33,6 +33,13 @@ static struct doc of_kind(struct arena *a, const char *kind, const char *version
     return d;
 }
 
+/* Of what is about to go, with its definition, nothing more is made. */
+static const char *verbs_of(const struct resource *res)
+{
+    bool ends = res->custom && res->custom->of->terminating && !res->sub;
+    return ends ? "delete,deletecollection,get,list,watch" : res->verbs;
+}
+
 /* ---- /api and /apis ---- */
 
 static struct doc version_doc(struct arena *a, const struct resource *res)
@@ -46,9 +53,9 @@ static struct doc version_doc(struct arena *a, const struct resource *res)
 /* Whether no row before has the same group, and version when it is asked for. */
 static bool is_first(const struct server *s, uint32_t i, bool version)
 {
-    const struct api_kind *k = s->resources[i].kind;
+    const struct api_kind *k = kinds_listed(s, i)->kind;
     for (uint32_t j = 0; j < i; j++) {
-        const struct api_kind *before = s->resources[j].kind;
+        const struct api_kind *before = kinds_listed(s, j)->kind;
         if (strcmp(before->group, k->group) == 0 &&
             (!version || strcmp(before->version, k->version) == 0))
             return false;
@@ -61,9 +68,10 @@ static struct doc group_doc(struct request *r, const char *group, bool whole)
     struct server *s = r->s;
     struct doc d = whole ? of_kind(r->a, "APIGroup", "v1") : doc_make_map();
     struct doc versions = doc_make_list();
-    for (uint32_t i = 0; i < s->nresources; i++)
-        if (strcmp(s->resources[i].kind->group, group) == 0 && is_first(s, i, true))
-            doc_append(r->a, &versions, version_doc(r->a, &s->resources[i]));
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(s, i)); i++)
+        if (strcmp(res->kind->group, group) == 0 && is_first(s, i, true))
+            doc_append(r->a, &versions, version_doc(r->a, res));
     set_text(r->a, &d, "name", group);
     doc_set(r->a, &d, "versions", versions);
     doc_set(r->a, &d, "preferredVersion", versions.items[0]);
@@ -87,8 +95,9 @@ static void serve_groups(struct request *r)
 {
     struct server *s = r->s;
     struct doc d = of_kind(r->a, "APIGroupList", "v1"), groups = doc_make_list();
-    for (uint32_t i = 0; i < s->nresources; i++) {
-        const char *group = s->resources[i].kind->group;
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(s, i)); i++) {
+        const char *group = res->kind->group;
         if (group[0] && is_first(s, i, false))
             doc_append(r->a, &groups, group_doc(r, group, false));
     }
@@ -139,7 +148,7 @@ static struct doc resource_doc(struct arena *a, const struct resource *res)
     doc_set(a, &d, "namespaced", doc_make_bool(k->namespaced));
     set_elsewhere(a, &d, k);
     set_text(a, &d, "kind", body_kind(k));
-    doc_set(a, &d, "verbs", text_list(a, res->verbs));
+    doc_set(a, &d, "verbs", text_list(a, verbs_of(res)));
     if (k->short_names[0])
         doc_set(a, &d, "shortNames", text_list(a, k->short_names));
     if (k->categories[0])
@@ -158,15 +167,16 @@ static void serve_version(struct request *r)
     struct doc d = of_kind(r->a, "APIResourceList", "v1"), list = doc_make_list();
     if (r->route.group.n == 0)
         doc_remove(&d, STR("apiVersion"));
-    for (uint32_t i = 0; i < s->nresources; i++) {
-        if (!of_version(&s->resources[i], &r->route))
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(s, i)); i++) {
+        if (!of_version(res, &r->route))
             continue;
         if (list.n == 0)
-            doc_set(r->a, &d, "groupVersion",
-                    doc_make_string(r->a, s->resources[i].api_version));
-        doc_append(r->a, &list, resource_doc(r->a, &s->resources[i]));
+            doc_set(r->a, &d, "groupVersion", doc_make_string(r->a, res->api_version));
+        doc_append(r->a, &list, resource_doc(r->a, res));
     }
-    if (list.n == 0 && !kinds_group_served(s, r->route.group)) {
+    if (list.n == 0 &&
+        !(kinds_group_served(s, r->route.group) && api_group_known(r->route.group))) {
         request_answer_nowhere(r);
         return;
     }
@@ -196,7 +206,7 @@ static struct doc subresource_entry(struct arena *a, const struct resource *res)
     struct doc d = doc_make_map();
     set_text(a, &d, "subresource", res->sub);
     doc_set(a, &d, "responseKind", response_kind(a, res));
-    doc_set(a, &d, "verbs", text_list(a, res->verbs));
+    doc_set(a, &d, "verbs", text_list(a, verbs_of(res)));
     return d;
 }
 
@@ -209,13 +219,13 @@ static struct doc resource_entry(struct request *r, const struct resource *res)
     doc_set(a, &d, "responseKind", response_kind(a, res));
     set_text(a, &d, "scope", k->namespaced ? "Namespaced" : "Cluster");
     set_text(a, &d, "singularResource", k->singular);
-    doc_set(a, &d, "verbs", text_list(a, res->verbs));
+    doc_set(a, &d, "verbs", text_list(a, verbs_of(res)));
     if (k->short_names[0])
         doc_set(a, &d, "shortNames", text_list(a, k->short_names));
     if (k->categories[0])
         doc_set(a, &d, "categories", text_list(a, k->categories));
-    for (uint32_t i = 0; i < r->s->nresources; i++) {
-        const struct resource *sub = &r->s->resources[i];
+    const struct resource *sub;
+    for (uint32_t i = 0; (sub = kinds_listed(r->s, i)); i++) {
         if (sub->sub && sub->main == k)
             doc_append(a, &subs, subresource_entry(a, sub));
     }
@@ -229,8 +239,8 @@ static struct doc version_entry(struct request *r, const struct api_kind *k)
     struct doc d = doc_make_map(), list = doc_make_list();
     set_text(r->a, &d, "version", k->version);
     set_text(r->a, &d, "freshness", "Current");
-    for (uint32_t i = 0; i < r->s->nresources; i++) {
-        const struct resource *res = &r->s->resources[i];
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(r->s, i)); i++) {
         if (!res->sub && strcmp(res->kind->group, k->group) == 0 &&
             strcmp(res->kind->version, k->version) == 0)
             doc_append(r->a, &list, resource_entry(r, res));
@@ -246,9 +256,10 @@ static struct doc group_entry(struct request *r, const char *group)
     if (group[0])
         set_text(r->a, &meta, "name", group);
     doc_set(r->a, &meta, "creationTimestamp", doc_make_null());
-    for (uint32_t i = 0; i < s->nresources; i++)
-        if (strcmp(s->resources[i].kind->group, group) == 0 && is_first(s, i, true))
-            doc_append(r->a, &versions, version_entry(r, s->resources[i].kind));
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(s, i)); i++)
+        if (strcmp(res->kind->group, group) == 0 && is_first(s, i, true))
+            doc_append(r->a, &versions, version_entry(r, res->kind));
     if (group[0])
         doc_remove(&meta, STR("creationTimestamp"));
     doc_set(r->a, &d, "metadata", group[0] ? meta : doc_make_map());
@@ -260,8 +271,9 @@ static void serve_all(struct request *r, const char *version, bool core)
 {
     struct server *s = r->s;
     struct doc list = doc_make_list();
-    for (uint32_t i = 0; i < s->nresources; i++) {
-        const char *group = s->resources[i].kind->group;
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(s, i)); i++) {
+        const char *group = res->kind->group;
         if (core == !group[0] && is_first(s, i, false))
             doc_append(r->a, &list, group_entry(r, group));
     }

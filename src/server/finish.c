@@ -6,6 +6,7 @@
 #include "api/canonical.h"
 #include "api/convert.h"
 #include "api/defaults.h"
+#include "api/definition.h"
 #include "api/prepare.h"
 #include "api/validate.h"
 #include "api/warn.h"
@@ -13,6 +14,8 @@
 #include "server/admission.h"
 #include "server/certificates.h"
 #include "server/claims.h"
+#include "server/custom.h"
+#include "server/definition.h"
 #include "server/escalation.h"
 #include "server/owners.h"
 #include "server/user.h"
@@ -64,6 +67,16 @@ bool write_fail_invalid(struct request *r, struct str name,
     return false;
 }
 
+void write_name_kind(struct request *r, struct str kind)
+{
+    struct failure *f = &r->failure;
+    size_t end = str_find(f->message, STR(" \""));
+    struct str group = str_from(r->res->main->group);
+    f->message = arena_printf(r->a, "%.*s%.*s", STR_ARG(qualified(r->a, kind, group)),
+                              STR_ARG(str_sub(f->message, end, SIZE_MAX)));
+    f->kind = kind;
+}
+
 /* The namespace's word on adminAccess (spec 2.3). */
 static bool allows_admin(struct request *r)
 {
@@ -112,6 +125,29 @@ static void warn(struct write *w, const struct doc *old)
         api_warn(&all, kind, &w->object, old);
 }
 
+static void warn_of_definition(struct request *r, const struct doc *d,
+                               const struct doc *old)
+{
+    const struct doc *versions = doc_path(d, "spec.versions");
+    bool many = versions && versions->type == DOC_LIST && versions->n > 1;
+    structural_warnings(doc_get(d, "spec"), doc_get(old, "spec"), r->a, warn_one, r);
+    if (many && doc_is_string(doc_path(d, "spec.conversion.strategy"), "Webhook"))
+        request_warn(r,
+                     STR("spec.conversion.strategy: this server asks no conversion "
+                         "webhooks: objects are served in the version that is stored"));
+}
+
+static void validate_definition(struct request *r, const struct doc *d,
+                                const struct doc *old, enum api_op op,
+                                struct api_errors *errors)
+{
+    struct api_definition_opts opts = {
+        .cel = r->s->cel, .old = old, .status = op == API_UPDATE_STATUS};
+    api_definition_validate(d, &opts, r->a, errors);
+    if (errors->list.n == 0 && op != API_UPDATE_STATUS)
+        warn_of_definition(r, d, old);
+}
+
 static bool validate(struct write *w, const struct doc *old, enum api_op op)
 {
     struct request *r = w->r;
@@ -137,6 +173,8 @@ static bool validate(struct write *w, const struct doc *old, enum api_op op)
         escalation_check_claim(r, &w->object, old, &errors);
     certificates_check(r, &object, old, &errors);
     api_validate(r->res->hub, &object, &opts, r->a, &errors);
+    if (definition_is_one(r->res))
+        validate_definition(r, &object, old, op, &errors);
     bool ok = errors.list.n == 0 || write_fail_invalid(r, w->name, &errors);
     api_errors_release(&errors);
     if (ok)
@@ -198,7 +236,7 @@ static struct str name_given(const struct request *r, const struct doc *d)
 }
 
 /* Admission knows a new object as the client does; from here on it is one. */
-static void identify(struct write *w, struct doc *d)
+void write_identify(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
     identity_name(w, d);
@@ -228,13 +266,17 @@ bool write_finish_create(struct write *w, struct doc *d)
         owners_once(r, d, false);
     if (!w->owned)
         track(r, NULL, d);
+    if (r->res->custom)
+        return custom_finish_create(w, d, given);
+    if (definition_is_one(r->res))
+        w->then = definition_created;
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, NULL, &r->s->gates);
     struct admission admission = {r, ADMIT_CREATE, given, d, NULL};
     if (!admission_mutate(&admission))
         return false;
     owners_once(r, d, true);
-    identify(w, d);
+    write_identify(w, d);
     if (!escalation_check(r, d, NULL))
         return false;
     if (!service_choose(w, d, NULL))
@@ -278,7 +320,7 @@ static uint32_t count_at(const struct doc *d, const char *path)
 }
 
 /* An object that waited for its end, and waits for nothing anymore. */
-static bool is_finished(struct write *w)
+bool write_is_finished(struct write *w)
 {
     const struct doc *d = &w->object;
     int64_t grace = 0;
@@ -316,6 +358,8 @@ bool write_finish_update(struct write *w, struct doc *d)
         owners_once(r, d, false);
     if (!w->owned)
         track_update(w, d);
+    if (r->res->custom)
+        return custom_finish_update(w, d);
     to_hub(r, d);
     api_drop_disabled(r->res->hub, d, live, &r->s->gates);
     struct admission admission = {r, ADMIT_UPDATE, w->name, d, live};
@@ -340,7 +384,7 @@ bool write_finish_update(struct write *w, struct doc *d)
     bool status = side_only && strcmp(r->res->sub, "status") == 0;
     if (!validate(w, live, status ? API_UPDATE_STATUS : API_UPDATE))
         return false;
-    w->drop = w->quiet = is_finished(w);
+    w->drop = w->quiet = write_is_finished(w);
     admission.object = &w->object;
     return admission_validate(&admission);
 }

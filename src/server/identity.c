@@ -85,6 +85,7 @@ static bool is_conditional(const struct api_kind *k)
         const char *group, *resource, *version; /* NULL: all */
     } ROWS[] = {
         {"admissionregistration.k8s.io", NULL, NULL},
+        {"apiextensions.k8s.io", NULL, NULL},
         {"certificates.k8s.io", "clustertrustbundles", NULL},
         {"certificates.k8s.io", "podcertificaterequests", NULL},
         {"coordination.k8s.io", NULL, NULL},
@@ -101,6 +102,8 @@ static bool is_conditional(const struct api_kind *k)
         {"storage.k8s.io", "volumeattachments", NULL},
         {"storagemigration.k8s.io", NULL, NULL},
     };
+    if (k->custom)
+        return true;
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
         if (strcmp(ROWS[i].group, k->group) == 0 &&
             (!ROWS[i].resource || strcmp(ROWS[i].resource, k->resource) == 0) &&

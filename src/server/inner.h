@@ -60,6 +60,7 @@ struct resource { /* a row of api_kinds that is served */
     const char *verbs;                 /* "create,list" */
     verb_fn *serve; /* all its verbs, of what is no object of the store; else NULL */
     bool relayed;   /* somebody else answers, in a form of his own */
+    const struct custom_version *custom; /* NULL: built in (custom.h) */
 };
 
 struct server;
@@ -81,6 +82,12 @@ bool kinds_version_served(const struct server *s, struct str group, struct str v
 bool kinds_put_creates(const struct api_kind *k);
 /* Whether a deletion's answer is the object, not a Status. */
 bool kinds_delete_returns(const struct api_kind *k);
+/* "PodList" */
+const char *kinds_list_kind(const struct api_kind *k, struct arena *a);
+/* Built-in ones alone: group and resource of a custom one may be theirs. */
+bool kinds_built_in(const struct server *s, const char *group, const char *resource);
+/* All that discovery lists: the i-th, or NULL. */
+const struct resource *kinds_listed(const struct server *s, uint32_t i);
 
 /* What is no object of the store, and no side of one (subresources.c). */
 struct subresource {
@@ -142,6 +149,10 @@ struct server {
     struct auth *auth;        /* who asks, and may they (auth.h) */
     struct relay *relays;     /* what is being passed on */
     struct openapi *openapi;  /* documents of what is served (openapi.h) */
+    struct customs *customs;  /* kinds that are made at run time (custom.h) */
+    struct definitions *definitions; /* what is to happen to them (definition.h) */
+    struct cleanup *cleanups;        /* of those that go */
+    struct api_cel *cel;             /* environments of expressions */
     struct kubelet_access {
         struct str cert_pem, key_pem, ca_pem; /* ca_pem empty: not verified */
         struct str address_types;             /* "Hostname,InternalIP" */
@@ -215,6 +226,7 @@ struct request {
     bool measured;             /* it is counted once it is over */
     bool lasting;              /* it is counted as open */
     bool *over;                /* set once the answer is given, while it is looked at */
+    struct custom *held;       /* the rows that res belongs to; NULL: built in */
 };
 
 /* Large answers to who takes them compressed (gzip.c). n: of the body. */
@@ -310,6 +322,9 @@ void read_get(struct request *r);
 void read_list(struct request *r);
 void watch_serve(struct request *r);
 void watch_end_all(struct server *s);
+struct custom;
+/* Watches of a kind that is not what it was. */
+void watch_end_custom(struct server *s, const struct custom *c);
 void write_create(struct request *r);
 void binding_create(struct request *r);
 void eviction_create(struct request *r);
@@ -328,6 +343,7 @@ void delete_collection(struct request *r);
 /* Selection of a list, watch or collection. */
 struct selection {
     struct selector labels, fields;
+    const struct custom_version *custom; /* whose fields; NULL: built in */
 };
 bool selection_read(struct request *r, struct selection *out);
 bool selection_matches(const struct selection *s, const struct cache_object *o);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/convert.h"
-#include "server/inner.h"
+#include "server/custom.h"
 #include "server/runtime_config.h"
 
 /* Of these only what needs nothing else is served: objects that a client makes would do
@@ -16,7 +16,6 @@
 static const struct {
     const char *group, *verbs;
 } READ_ONLY[] = {
-    {"apiextensions.k8s.io", "get,list,watch"},
     {"apiregistration.k8s.io", "get,list,watch"},
 };
 
@@ -166,6 +165,8 @@ static const struct deprecation {
 struct str kinds_deprecation(const struct resource *res, struct arena *a)
 {
     const struct api_kind *k = res->main;
+    if (res->custom)
+        return res->custom->deprecation;
     if (*k->group == '\0' && strcmp(k->resource, "endpoints") == 0)
         return STR("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 "
                    "EndpointSlice");
@@ -335,7 +336,7 @@ const struct resource *kinds_find(const struct server *s, struct str group,
     if (n < 0 || (size_t)n >= sizeof name)
         return NULL;
     struct strmap_entry *e = strmap_find(&s->by_name, (struct str){name, (size_t)n});
-    return e ? e->value.ptr : NULL;
+    return e ? e->value.ptr : customs_find(s, (struct str){name, (size_t)n});
 }
 
 const struct resource *kinds_of_key(const struct server *s, struct str key)
@@ -345,8 +346,9 @@ const struct resource *kinds_of_key(const struct server *s, struct str key)
     size_t end = group == SIZE_MAX ? SIZE_MAX : str_find_byte(key, '/', group + 1);
     if (end == SIZE_MAX)
         return NULL;
-    struct strmap_entry *e = strmap_find(&s->by_key, str_sub(key, start, end));
-    return e ? e->value.ptr : NULL;
+    struct str name = str_sub(key, start, end);
+    struct strmap_entry *e = strmap_find(&s->by_key, name);
+    return e ? e->value.ptr : customs_of_key(s, name);
 }
 
 const struct resource *kinds_stored(const struct server *s, const char *group,
@@ -358,11 +360,33 @@ const struct resource *kinds_stored(const struct server *s, const char *group,
     return e ? e->value.ptr : NULL;
 }
 
+const struct resource *kinds_listed(const struct server *s, uint32_t i)
+{
+    uint32_t n;
+    const struct resource *const *customs = customs_listed(s, &n);
+    if (i < s->nresources)
+        return &s->resources[i];
+    return i - s->nresources < n ? customs[i - s->nresources] : NULL;
+}
+
+bool kinds_built_in(const struct server *s, const char *group, const char *resource)
+{
+    char key[200];
+    int n = snprintf(key, sizeof key, "%s/%s", *group ? group : "core", resource);
+    return strmap_find(&s->by_key, (struct str){key, (size_t)n}) != NULL;
+}
+
+const char *kinds_list_kind(const struct api_kind *k, struct arena *a)
+{
+    return k->custom ? k->custom->list_kind : arena_printf(a, "%sList", k->name).p;
+}
+
 bool kinds_version_served(const struct server *s, struct str group, struct str version)
 {
-    for (uint32_t i = 0; i < s->nresources; i++)
-        if (str_is(group, s->resources[i].kind->group) &&
-            (!version.p || str_is(version, s->resources[i].kind->version)))
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(s, i)); i++)
+        if (str_is(group, res->kind->group) &&
+            (!version.p || str_is(version, res->kind->version)))
             return true;
     return false;
 }

@@ -4,6 +4,7 @@
 
 #include "api/proto.h"
 #include "server/continue.h"
+#include "server/custom.h"
 #include "server/scale.h"
 
 /* ---- what is asked for ---- */
@@ -53,6 +54,10 @@ static void answer_scale(struct request *r, struct cache_object *o)
 {
     struct doc d = object_doc(o, r->a);
     object_convert(r->res, &d, r->a);
+    if (!scale_shows(r, &d)) {
+        request_answer_failure(r);
+        return;
+    }
     struct doc scale = scale_of(r, &d);
     request_answer(r, 200, &scale);
 }
@@ -66,7 +71,7 @@ void read_get(struct request *r)
     if (!ok)
         r->failure.code = 500, r->failure.reason = NULL;
     ok = ok && (revision <= cache_revision(r->s->cache) || fail_too_large(r, revision));
-    ok = ok && (o || fail_missing(r, r->route.name));
+    ok = ok && (o || fail_missing(r, r->route.name)) && custom_readable(r, o);
     if (ok && is_scale(r->res))
         answer_scale(r, o);
     else if (ok)
@@ -123,6 +128,7 @@ static struct str stored_field(const struct resource *res, struct str key)
 bool selection_read(struct request *r, struct selection *out)
 {
     struct str why;
+    out->custom = r->res->custom;
     struct str labels = query_get(&r->query, "labelSelector"),
                fields = query_get(&r->query, "fieldSelector");
     if (!selector_parse_labels(labels, r->a, &out->labels, &why) ||
@@ -148,6 +154,8 @@ static struct str field_value(const struct cache_object *o, struct str key)
 
 bool selection_matches(const struct selection *s, const struct cache_object *o)
 {
+    if (s->custom && s->fields.n)
+        return custom_matches(s, o);
     for (uint32_t i = 0; i < s->fields.n; i++)
         if (!requirement_holds(&s->fields.all[i], field_value(o, s->fields.all[i].key)))
             return false;
@@ -411,15 +419,20 @@ static void drop_plain(void *ctx)
 static void write_head(struct listing *l, struct strbuf *b)
 {
     struct doc meta = list_meta(l);
-    strbuf_addf(b, "{\"kind\":\"%sList\",\"apiVersion\":\"%.*s\",\"metadata\":",
-                l->r->res->main->name, STR_ARG(l->r->res->api_version));
+    bool bare = !l->r->res->custom; /* items do not say their kind */
+    strbuf_addf(b, "{\"kind\":\"%s\",\"apiVersion\":\"%.*s\",\"metadata\":",
+                kinds_list_kind(l->r->res->main, l->r->a),
+                STR_ARG(l->r->res->api_version));
     doc_write_json(&meta, DOC_JSON_COMPACT, b);
-    strbuf_adds(b, l->objects.n ? ",\"items\":[{" : ",\"items\":[]}\n");
+    strbuf_adds(b, l->objects.n == 0 ? ",\"items\":[]}\n"
+                   : bare            ? ",\"items\":[{"
+                                     : ",\"items\":[");
 }
 
 static void answer_plain(struct listing *l)
 {
     struct plain_list *p = mem_zalloc(sizeof *p);
+    bool bare = !l->r->res->custom;
     uint32_t n = 0;
     p->n = l->objects.n;
     p->parts = mem_array(2 * p->n + 1, sizeof *p->parts);
@@ -428,8 +441,9 @@ static void answer_plain(struct listing *l)
     p->parts[n++] = strbuf_str(&p->head);
     for (size_t i = 0; i < p->n; i++) {
         p->objects[i] = cache_object_ref(l->objects.v[i]);
-        p->parts[n++] = object_item(l->r->res, p->objects[i]);
-        p->parts[n++] = i + 1 < p->n ? STR(",{") : STR("]}\n");
+        p->parts[n++] =
+            bare ? object_item(l->r->res, p->objects[i]) : p->objects[i]->json;
+        p->parts[n++] = i + 1 == p->n ? STR("]}\n") : bare ? STR(",{") : STR(",");
     }
     struct net_parts body = {p->parts, n, drop_plain, p};
     request_answer_parts(l->r, 200, media_type(MEDIA_JSON), &body);
@@ -451,7 +465,7 @@ static struct doc list_head(struct listing *l)
     struct arena *a = r->a;
     struct doc d = doc_make_map();
     bool metadata = r->accept.as == AS_METADATA_LIST;
-    struct str kind = arena_printf(a, "%sList", r->res->main->name),
+    struct str kind = str_from(kinds_list_kind(r->res->main, a)),
                version = r->res->api_version;
     if (metadata) {
         kind = STR("PartialObjectMetadataList");
@@ -473,7 +487,7 @@ static struct doc make_item(struct made_list *m, const struct cache_object *o)
     item.accept.as = AS_METADATA;
     if (r->accept.as == AS_METADATA_LIST) {
         request_shape(&item, &d);
-    } else {
+    } else if (!r->res->custom) {
         doc_remove(&d, STR("kind"));
         doc_remove(&d, STR("apiVersion"));
     }
@@ -534,13 +548,13 @@ static void answer_made(struct listing *l)
     struct arena *a = r->a;
     struct doc list = doc_make_map(), items = doc_make_list();
     doc_set(a, &list, "kind",
-            doc_make_string(a, arena_printf(a, "%sList", r->res->main->name)));
+            doc_make_string(a, str_from(kinds_list_kind(r->res->main, a))));
     doc_set(a, &list, "apiVersion", doc_make_string(a, r->res->api_version));
     doc_set(a, &list, "metadata", list_meta(l));
     for (size_t i = 0; i < l->objects.n; i++) {
         struct doc d = object_doc(l->objects.v[i], a);
         object_convert(r->res, &d, a);
-        if (r->accept.as == AS_OBJECT) {
+        if (r->accept.as == AS_OBJECT && !r->res->custom) {
             doc_remove(&d, STR("kind"));
             doc_remove(&d, STR("apiVersion"));
         }
@@ -550,12 +564,29 @@ static void answer_made(struct listing *l)
     request_answer(r, 200, &list);
 }
 
+static bool are_readable(const struct listing *l)
+{
+    bool ok = custom_readable(l->r, NULL);
+    for (size_t i = 0; ok && l->r->res->custom && i < l->objects.n; i++)
+        ok = custom_readable(l->r, l->objects.v[i]);
+    return ok;
+}
+
+/* Whether the objects' own bytes are what is asked for. */
+static bool is_plain(const struct listing *l)
+{
+    for (size_t i = 0; l->r->res->custom && i < l->objects.n; i++)
+        if (!custom_fresh(l->r->res, l->objects.v[i]))
+            return false;
+    return request_plain(l->r);
+}
+
 void read_list(struct request *r)
 {
     struct listing l = {.r = r};
-    if (!read_listing(&l) || !collect(&l))
+    if (!read_listing(&l) || !collect(&l) || !are_readable(&l))
         request_answer_failure(r);
-    else if (request_plain(r))
+    else if (is_plain(&l))
         answer_plain(&l);
     else if (r->accept.media != MEDIA_YAML && !r->pretty &&
              (r->accept.as == AS_OBJECT || r->accept.as == AS_METADATA_LIST))

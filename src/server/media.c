@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "server/inner.h"
+#include "server/scale.h"
 
 static const struct {
     enum media media;
@@ -146,6 +146,13 @@ static bool wants_pretty(struct request *r)
            str_starts(agent, STR("Mozilla/5.0"));
 }
 
+/* Of custom resources protobuf knows the metadata alone. */
+static bool has_form(const struct request *r, const struct accept *one)
+{
+    bool custom = r->res && r->res->custom && !is_scale(r->res);
+    return !custom || one->media != MEDIA_PROTO || one->as != AS_OBJECT;
+}
+
 bool media_negotiate(struct request *r)
 {
     r->pretty = wants_pretty(r);
@@ -157,7 +164,8 @@ bool media_negotiate(struct request *r)
         struct accept one = {MEDIA_JSON, AS_OBJECT, NULL};
         double weight = 1;
         bool speaks;
-        if (read_clause(take(&accept, ','), &one, &weight, &speaks) && weight > best) {
+        if (read_clause(take(&accept, ','), &one, &weight, &speaks) && weight > best &&
+            has_form(r, &one)) {
             r->accept = one;
             best = weight;
             found = true;

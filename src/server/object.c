@@ -10,6 +10,7 @@
 #include "api/order.h"
 #include "doc/json_scan.h"
 #include "server/claims.h"
+#include "server/custom.h"
 
 static const struct str METADATA = {"\"metadata\":{", 12};
 
@@ -66,6 +67,40 @@ void object_encode(const struct doc *d, struct strbuf *out)
 }
 
 /* ---- the cache's view ---- */
+
+/* Skips what stands at the place; false: something else does. */
+static bool skip(struct str s, size_t *at, struct str text)
+{
+    if (!str_starts(str_sub(s, *at, SIZE_MAX), text))
+        return false;
+    *at += text.n;
+    return true;
+}
+
+/* Bytes up to the first member of the metadata: {"kind":"Foo","apiVersion":"g/v",
+ * "metadata":{. 0: it begins otherwise. Which definition is behind a custom resource is
+ * not asked: it may be yet to come. */
+static size_t head_of(struct str json)
+{
+    static const struct str PARTS[] = {STR("{\"kind\":\""), STR("\",\"apiVersion\":\""),
+                                       STR("\",\"metadata\":{")};
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        if (i > 0)
+            at = str_find_byte(json, '"', at);
+        if (at == SIZE_MAX || !skip(json, &at, PARTS[i]))
+            return 0;
+    }
+    return at;
+}
+
+/* Of what is stored in one version alone the length is known. 0: it is none of res. */
+static size_t head_length(const struct resource *res, struct str json)
+{
+    if (!res || res->custom)
+        return head_of(json);
+    return str_starts(json, res->head) ? res->head.n : 0;
+}
 
 static char *put(char *at, struct str s)
 {
@@ -181,6 +216,13 @@ static void fill_fields(const struct resource *res, struct cache_object *o,
     o->nfields = n;
 }
 
+/* Those of a custom resource are looked up when they are asked for: its definition may
+ * change, or be yet to come. */
+static bool has_fields(const struct resource *res)
+{
+    return res && !res->custom;
+}
+
 /* Finds it in value, or, where that is unusual, in a copy that is written anew. */
 static bool look(const struct resource *res, struct str value, struct found *f,
                  struct arena *scratch)
@@ -188,10 +230,10 @@ static bool look(const struct resource *res, struct str value, struct found *f,
     struct doc_source src = {.name = "store", .text = value};
     struct strbuf b = STRBUF_INIT;
     struct doc d;
-    const struct field_label *l = res->labels->labels;
+    const struct field_label *l = has_fields(res) ? res->labels->labels : NULL;
     for (f->n = 0; f->n < FIXED_WANTS; f->n++)
         f->wants[f->n].path = FIXED_PATHS[f->n];
-    for (; l->path; l++)
+    for (; l && l->path; l++)
         f->wants[f->n++].path = path_of(l);
     if (json_scan(value, f->wants, f->n))
         return true;
@@ -219,15 +261,17 @@ bool object_decode(void *server, struct str key, struct str value, uint64_t revi
         return decode_claim(value, o);
     const struct resource *res = kinds_of_key(s, key);
     struct found f;
-    bool ok = res && str_starts(value, res->head) && look(res, value, &f, &s->scratch);
+    size_t head = head_length(res, value);
+    bool ok = head && look(res, value, &f, &s->scratch);
     if (ok) {
         o->namespace = raw_text(f.wants[NAMESPACE].raw, o, &s->scratch);
         o->name = raw_text(f.wants[NAME].raw, o, &s->scratch);
-        size_t at = revision_place(value, res->head.n);
+        size_t at = revision_place(value, head);
         o->json = with_revision(str_sub(value, 0, at), str_sub(value, at, SIZE_MAX),
                                 revision, &o->arena);
         fill_labels(o, f.wants[LABELS].raw, &s->scratch);
-        fill_fields(res, o, &f, &s->scratch);
+        if (has_fields(res))
+            fill_fields(res, o, &f, &s->scratch);
     }
     arena_reset(&s->scratch);
     return ok;
@@ -246,7 +290,7 @@ struct str object_item(const struct resource *res, const struct cache_object *o)
 struct str object_json_at(const struct resource *res, const struct cache_object *o,
                           uint64_t revision, struct arena *a)
 {
-    size_t at = revision_place(o->json, res->head.n);
+    size_t at = revision_place(o->json, head_length(res, o->json));
     size_t end = str_find_byte(o->json, ',', at);
     return with_revision(str_sub(o->json, 0, at), str_sub(o->json, end + 1, SIZE_MAX),
                          revision, a);
@@ -264,6 +308,10 @@ struct doc object_doc(const struct cache_object *o, struct arena *a)
 
 void object_convert(const struct resource *res, struct doc *d, struct arena *a)
 {
+    if (res->custom) {
+        custom_convert(res, d, a);
+        return;
+    }
     if (res->main == res->hub)
         return;
     api_convert(res->hub, res->main, d, a);

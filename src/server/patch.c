@@ -8,6 +8,7 @@
 #include "api/decode.h"
 #include "api/strategic.h"
 #include "base/quote.h"
+#include "server/custom.h"
 #include "server/scale.h"
 
 enum patch_kind { PATCH_IS_JSON, PATCH_IS_MERGE, PATCH_IS_STRATEGIC, PATCH_IS_APPLY };
@@ -29,6 +30,15 @@ struct patching {
     bool force;
 };
 
+/* What has no types of Go cannot be merged by them. */
+static bool fail_custom_type(struct request *r)
+{
+    return fail(r, 415, "UnsupportedMediaType",
+                "the body of the request was in an unknown format - accepted media types "
+                "include: application/json-patch+json, application/merge-patch+json, "
+                "application/apply-patch+yaml");
+}
+
 static bool find_type(struct request *r, enum patch_kind *out)
 {
     struct str type = net_header_get(r->x, "content-type");
@@ -37,8 +47,11 @@ static bool find_type(struct request *r, enum patch_kind *out)
         if (head.n == strlen(TYPES[i].type) &&
             strncasecmp(head.p, TYPES[i].type, head.n) == 0) {
             *out = TYPES[i].kind;
-            return true;
+            return *out != PATCH_IS_STRATEGIC || !r->res->custom || is_scale(r->res) ||
+                   fail_custom_type(r);
         }
+    if (r->res->custom && !is_scale(r->res))
+        return fail_custom_type(r);
     fail(r, 415, "UnsupportedMediaType", "415: Unsupported Media Type");
     r->failure.has_details = true;
     return false;
@@ -137,8 +150,9 @@ static bool patch(struct patching *p, const struct doc *live, struct doc *out)
 static struct doc live_scale(struct request *r, const struct doc *object)
 {
     struct doc scale = scale_of(r, object);
+    const char *path = r->res->custom ? r->res->custom->spec_replicas : "spec.replicas";
     struct doc entries = apply_to_scale(doc_path(object, "metadata.managedFields"),
-                                        r->res->api_version, "spec.replicas", r->a);
+                                        r->res->api_version, path, r->a);
     if (entries.n)
         doc_set(r->a, object_meta(&scale), "managedFields", entries);
     return scale;
@@ -181,7 +195,8 @@ static struct str wrong_as_itself(struct request *r, const struct doc *d)
 /* The patch can be read, and what it makes cannot: the patch is what is wrong. */
 static bool fail_patched(struct request *r, const struct doc *d)
 {
-    if (r->failure.code != 400 || str_find(r->failure.message, STR("strict")) != SIZE_MAX)
+    bool strict = str_find(r->failure.message, STR("strict")) != SIZE_MAX;
+    if (r->failure.code != 400 || (strict && !r->res->custom))
         return false;
     struct strbuf json = STRBUF_INIT, shown = STRBUF_INIT;
     print_patched(r, d, &json);

@@ -4,6 +4,8 @@
 #include "api/printers.h"
 #include "api/proto.h"
 #include "server/audit.h"
+#include "server/custom.h"
+#include "server/scale.h"
 
 #include <time.h>
 
@@ -168,6 +170,8 @@ static bool table_of(struct request *r, struct doc *d)
     struct api_print p = {.a = r->a,
                           .now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec,
                           .version = r->accept.as_version};
+    if (r->res && r->res->custom && !is_scale(r->res))
+        p.columns = &r->res->custom->columns;
     if (!read_include(r, &p.include))
         return false;
     *d = api_table(&p, d);
@@ -179,6 +183,8 @@ bool request_shape(struct request *r, struct doc *d)
 {
     const struct doc *items = doc_get(d, "items");
     bool list = items && items->type == DOC_LIST;
+    if (list && r->res && r->res->custom) /* whose own fields may be called so */
+        list = doc_is_string(doc_get(d, "kind"), r->res->custom->of->list_kind);
     switch (r->accept.as) {
     case AS_OBJECT:
         return true;
@@ -227,7 +233,7 @@ static void unref_object(void *o)
 
 void request_answer_object(struct request *r, unsigned code, struct cache_object *o)
 {
-    if (request_plain(r)) {
+    if (request_plain(r) && custom_fresh(r->res, o)) {
         struct str line = object_line(o);
         struct net_parts body = {&line, 1, unref_object, cache_object_ref(o)};
         request_answer_parts(r, code, media_type(MEDIA_JSON), &body);

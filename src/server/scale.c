@@ -4,8 +4,18 @@
 #include <stdlib.h>
 
 #include "api/apply.h"
+#include "server/custom.h"
 
-static const char REPLICAS[] = "spec.replicas";
+/* Where an object has what its Scale shows. */
+static const char *replicas_path(const struct request *r)
+{
+    return r->res->custom ? r->res->custom->spec_replicas : "spec.replicas";
+}
+
+static const char *current_path(const struct request *r)
+{
+    return r->res->custom ? r->res->custom->status_replicas : "status.replicas";
+}
 
 /* ---- selectors as text ---- */
 
@@ -69,11 +79,22 @@ static struct str selector_text(struct arena *a, const struct doc *selector)
 
 /* ---- out ---- */
 
-static int64_t number_at(const struct doc *d, const char *part)
+static int64_t number_at(const struct doc *d, const char *path)
 {
+    const struct doc *v = path ? doc_path(d, path) : NULL;
     int64_t n = 0;
-    doc_get_int64(doc_get(d, part), "replicas", &n);
+    if (v && v->type == DOC_NUMBER)
+        doc_int64(v, &n);
     return n;
+}
+
+static struct str selector_of(struct request *r, const struct doc *object)
+{
+    if (!r->res->custom)
+        return selector_text(r->a, doc_path(object, "spec.selector"));
+    const char *path = r->res->custom->label_selector;
+    const struct doc *v = path ? doc_path(object, path) : NULL;
+    return v && v->type == DOC_STRING ? doc_str(v) : STR("");
 }
 
 static struct doc scale_meta(struct request *r, const struct doc *object)
@@ -94,11 +115,12 @@ struct doc scale_of(struct request *r, const struct doc *object)
 {
     struct arena *a = r->a;
     struct doc d = doc_make_map(), spec = doc_make_map(), status = doc_make_map();
-    int64_t wanted = number_at(object, "spec");
+    int64_t wanted = number_at(object, replicas_path(r));
     if (wanted)
         doc_set(a, &spec, "replicas", doc_make_int(a, wanted));
-    doc_set(a, &status, "replicas", doc_make_int(a, number_at(object, "status")));
-    struct str selector = selector_text(a, doc_path(object, "spec.selector"));
+    int64_t current = number_at(object, current_path(r));
+    doc_set(a, &status, "replicas", doc_make_int(a, current));
+    struct str selector = selector_of(r, object);
     if (selector.n)
         doc_set(a, &status, "selector", doc_make_string(a, selector));
     doc_set(a, &d, "kind", doc_make_string(a, STR("Scale")));
@@ -107,6 +129,16 @@ struct doc scale_of(struct request *r, const struct doc *object)
     doc_set(a, &d, "spec", spec);
     doc_set(a, &d, "status", status);
     return d;
+}
+
+bool scale_shows(struct request *r, const struct doc *object)
+{
+    const char *path = replicas_path(r);
+    const struct doc *v = doc_path(object, path);
+    return !r->res->custom || (v && v->type == DOC_NUMBER) ||
+           fail(r, 500, "InternalError",
+                "Internal error occurred: the spec replicas field \".%s\" does not exist",
+                path);
 }
 
 /* ---- in ---- */
@@ -128,8 +160,8 @@ static bool fail_negative(struct write *w, int64_t replicas)
         arena_printf(r->a, "Invalid value: %lld: must be greater than or equal to 0",
                      (long long)replicas);
     fail(r, 422, "Invalid", "Scale.autoscaling \"%.*s\" is invalid: %s: %.*s",
-         STR_ARG(w->name), REPLICAS, STR_ARG(text));
-    fail_cause(r, "FieldValueInvalid", text, str_from(REPLICAS));
+         STR_ARG(w->name), "spec.replicas", STR_ARG(text));
+    fail_cause(r, "FieldValueInvalid", text, STR("spec.replicas"));
     r->failure.name = w->name;
     r->failure.group = STR("autoscaling");
     r->failure.kind = STR("Scale");
@@ -153,18 +185,19 @@ static struct doc owners(struct write *w, const struct doc *object, struct doc *
 {
     struct request *r = w->r;
     const struct doc *entries = doc_path(object, "metadata.managedFields");
+    const char *path = replicas_path(r);
     struct doc mine;
     if (w->owned) {
         const struct doc *made = doc_path(scale, "metadata.managedFields");
         mine = made ? *made : doc_make_list();
     } else {
         struct doc live = scale_of(r, object);
-        struct doc before = apply_to_scale(entries, r->res->api_version, REPLICAS, r->a);
+        struct doc before = apply_to_scale(entries, r->res->api_version, path, r->a);
         doc_set(r->a, object_meta(&live), "managedFields", before);
         doc_set(r->a, object_meta(scale), "managedFields", before);
         mine = write_track(r, &live, scale);
     }
-    return apply_from_scale(entries, &mine, r->res->api_version, REPLICAS, r->a);
+    return apply_from_scale(entries, &mine, r->res->api_version, path, r->a);
 }
 
 bool scale_finish_update(struct write *w, struct doc *d)
@@ -176,17 +209,15 @@ bool scale_finish_update(struct write *w, struct doc *d)
         doc_set(r->a, d, "metadata", doc_make_map());
     if (!identity_same(w, &object, d))
         return false;
-    int64_t replicas = number_at(d, "spec");
-    if (replicas < 0)
+    int64_t replicas = number_at(d, "spec.replicas");
+    if (replicas < 0 && !r->res->custom)
         return fail_negative(w, replicas);
     struct doc entries = owners(w, &object, d);
     struct str revision = meta_text(d, "resourceVersion");
     struct doc *meta = object_meta(&object);
     doc_set(r->a, meta, "resourceVersion", doc_make_string(r->a, revision));
     doc_set(r->a, meta, "managedFields", entries);
-    struct doc spec = doc_dup(r->a, doc_get(&object, "spec"));
-    doc_set(r->a, &spec, "replicas", doc_make_int(r->a, replicas));
-    doc_set(r->a, &object, "spec", spec);
+    custom_set_path(&object, replicas_path(r), doc_make_int(r->a, replicas), r->a);
     w->owned = true;
     w->then = answer;
     return write_finish_update(w, &object);

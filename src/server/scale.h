@@ -14,6 +14,8 @@ static inline bool is_scale(const struct resource *res)
 }
 /* Of an object in the version of the request. */
 struct doc scale_of(struct request *r, const struct doc *object);
+/* Whether it has one: of a custom resource the number may be absent. */
+bool scale_shows(struct request *r, const struct doc *object);
 /* As write_read_body and write_check, of a Scale. */
 bool scale_read_body(struct request *r, struct doc *out);
 bool scale_check(struct request *r, struct doc *d);

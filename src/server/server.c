@@ -19,6 +19,8 @@
 #include "server/health.h"
 #include "server/hooks.h"
 #include "server/measure.h"
+#include "server/custom.h"
+#include "server/definition.h"
 #include "server/openapi.h"
 #include "server/quota.h"
 #include "server/relay.h"
@@ -63,6 +65,19 @@ static const struct verb *find_verb(const struct request *r)
     return NULL;
 }
 
+/* Custom resources answer for sides that they do not have. */
+static bool fail_no_side(struct request *r)
+{
+    struct route *t = &r->route;
+    const struct resource *main = kinds_find(r->s, t->group, t->version, t->resource);
+    if (!main || !main->custom)
+        return fail_no_resource(r);
+    r->res = main;
+    fail_missing(r, t->name);
+    r->res = NULL;
+    return false;
+}
+
 static bool find_resource(struct request *r)
 {
     struct route *t = &r->route;
@@ -71,6 +86,9 @@ static bool find_resource(struct request *r)
                                          STR_ARG(t->subresource))
                           : t->resource;
     r->res = kinds_find(r->s, t->group, t->version, name);
+    custom_hold(r);
+    if (!r->res && t->subresource.p && t->name.p)
+        return fail_no_side(r);
     if (!r->res || (t->namespace.p && !r->res->main->namespaced))
         return fail_no_resource(r);
     /* What is only asked has no names. */
@@ -89,6 +107,14 @@ static bool read_dry_run(struct request *r)
     return true;
 }
 
+/* What no group, or no version of a custom one, is called is nobody's path. */
+static bool kinds_there(const struct request *r)
+{
+    const struct route *t = &r->route;
+    return t->group.n == 0 || kinds_version_served(r->s, t->group, t->version) ||
+           (kinds_group_served(r->s, t->group) && api_group_known(t->group));
+}
+
 /* A proxy takes every method that it is not itself made of. */
 static bool takes_method(const struct request *r)
 {
@@ -102,9 +128,17 @@ static void serve_resource(struct request *r, const struct verb *v)
     bool form = media_negotiate(r);
     struct failure unknown = r->failure;
     bool ok = find_resource(r);
+    if (ok && r->res->custom && form) {
+        form = media_negotiate(r); /* which forms it has is known now */
+        unknown = r->failure;
+    }
     if (ok && !form && !r->res->relayed) {
         r->failure = unknown;
         ok = false;
+    }
+    if (!ok && !r->res && !kinds_there(r)) {
+        request_answer_nowhere(r);
+        return;
     }
     if (!ok) {
         request_answer_failure(r);
@@ -293,11 +327,18 @@ static void admit(struct request *r)
         request_answer_failure(r);
 }
 
+static void request_freed(void *ctx)
+{
+    struct request *r = ctx;
+    if (r->held)
+        custom_unref(r->held);
+}
+
 static void handle(void *ctx, struct net_exchange *x)
 {
     struct request *r = ARENA_NEW(x->arena, struct request);
     *r = (struct request){.s = ctx, .x = x, .a = x->arena, .now = now_text(x->arena)};
-    struct net_observer observer = {answer_begun, answer_over, r};
+    struct net_observer observer = {answer_begun, answer_over, r, request_freed};
     bool over = false;
     r->begun_ns = measure_now();
     r->over = &over;
@@ -368,7 +409,10 @@ static bool open_store(struct server *s, const struct server_opts *o, struct err
     if (!s->store)
         return false;
     s->cache = cache_new(&cache);
-    return cache_load(s->cache, s->store, e);
+    if (!cache_load(s->cache, s->store, e))
+        return false;
+    customs_start(s);
+    return true;
 }
 
 /* ---- life ---- */
@@ -499,6 +543,8 @@ static bool start(struct server *s, const struct server_opts *o, struct err *e)
 {
     struct str address = reachable(&s->arena, host_of(&s->arena, o->listen));
     kinds_init(s);
+    s->cel = ARENA_NEW(&s->arena, struct api_cel);
+    api_cel_init(s->cel);
     openapi_init(s);
     return read_opts(s, o, e) && open_dir(s, o, address, e) &&
            kubelet_configure(s, &o->kubelet, e) && open_store(s, o, e) &&
@@ -547,6 +593,7 @@ void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
     s->stopped_ctx = ctx;
     s->stopping = 1 + (s->local != NULL);
     write_end_all(s);
+    definitions_end(s);
     net_server_stop(s->http, STOP_MS, one_stopped, s);
     if (s->local)
         net_server_stop(s->local, STOP_MS, one_stopped, s);
@@ -556,6 +603,7 @@ void server_free(struct server *s)
 {
     write_end_all(s);
     service_repair_end(s);
+    definitions_end(s);
     if (s->store)
         store_close(s->store);
     s->store = NULL;
@@ -571,10 +619,13 @@ void server_free(struct server *s)
     quota_ledger_free(s->quotas);
     metrics_free(s->metrics);
     event_buckets_free(s->plugins.buckets);
+    customs_free(s);
     if (s->cache)
         cache_free(s->cache);
     audit_free(s->audit);
     dir_close(&s->dir);
+    if (s->cel)
+        api_cel_fini(s->cel);
     strmap_release(&s->by_name);
     strmap_release(&s->by_key);
     arena_fini(&s->scratch);

@@ -9,6 +9,7 @@
 
 #include "api/canonical.h"
 #include "api/proto.h"
+#include "server/custom.h"
 #include "server/inner.h"
 #include "server/measure.h"
 
@@ -127,10 +128,11 @@ static bool shape(struct watcher *w, struct doc *d)
     return true;
 }
 
-static bool print_json(struct watcher *w, const char *type, struct str json,
+/* fresh: the bytes are what is asked for. */
+static bool print_json(struct watcher *w, const char *type, struct str json, bool fresh,
                        struct strbuf *out)
 {
-    if (request_plain(w->r)) {
+    if (fresh && request_plain(w->r)) {
         strbuf_reserve(out, json.n + 64);
         strbuf_addf(out, "{\"type\":\"%s\",\"object\":", type);
         strbuf_addstr(out, json);
@@ -211,7 +213,7 @@ static bool print_object(struct watcher *w, const char *type, struct cache_objec
     struct str json = o->json;
     if (revision != o->revision)
         json = object_json_at(w->r->res, o, revision, &w->scratch);
-    return print_json(w, type, json, out);
+    return print_json(w, type, json, custom_fresh(w->r->res, o), out);
 }
 
 /* One reference; NULL: it has no such form. */
@@ -292,8 +294,13 @@ static void send_bookmark(struct watcher *w, uint64_t revision, bool initial_end
         arena_printf(&w->scratch, "%.*s%.*s\"resourceVersion\":\"%llu\"}}",
                      STR_ARG(res->head), STR_ARG(note), (unsigned long long)revision);
     struct doc d = read_json(w, json);
-    api_canonical(res->hub->type, &d, &w->scratch);
-    object_convert(res, &d, &w->scratch);
+    if (res->custom) {
+        doc_set(&w->scratch, &d, "apiVersion",
+                doc_make_string(&w->scratch, res->api_version));
+    } else {
+        api_canonical(res->hub->type, &d, &w->scratch);
+        object_convert(res, &d, &w->scratch);
+    }
     if (shape(w, &d))
         write_doc(w, "BOOKMARK", &d);
     arena_reset(&w->scratch);
@@ -427,9 +434,10 @@ static void write_kept(struct watcher *w, struct cache_object *o)
 static void send_initial(struct watcher *w, struct cache_object *o)
 {
     struct strbuf b = STRBUF_INIT;
-    if (request_plain(w->r))
+    bool fresh = custom_fresh(w->r->res, o);
+    if (fresh && request_plain(w->r))
         write_kept(w, o);
-    else if (print_json(w, ADDED, o->json, &b))
+    else if (print_json(w, ADDED, o->json, fresh, &b))
         write_text(w, strbuf_str(&b));
     else
         w->over |= w->r->accept.media == MEDIA_PROTO;
@@ -614,6 +622,10 @@ void watch_serve(struct request *r)
         request_answer_failure(r);
         return;
     }
+    if (!custom_readable(r, NULL)) {
+        request_answer_failure(r);
+        return;
+    }
     link_in(w);
     begin(w);
     net_on_gone(r->x, on_gone, w);
@@ -629,6 +641,18 @@ void watch_serve(struct request *r)
     if (w->initial)
         cache_each(r->s->cache, request_prefix(r), STR_NONE, take_initial, w);
     go_on(w);
+}
+
+void watch_end_custom(struct server *s, const struct custom *c)
+{
+    struct watcher *next;
+    for (struct watcher *w = s->watchers; w; w = next) {
+        next = w->next;
+        if (w->r->held == c)
+            end(w);
+    }
+    if (s->sent)
+        forget_all(s);
 }
 
 void watch_end_all(struct server *s)

@@ -2,6 +2,7 @@
 /* Creating and updating, and the way of every write into the store. */
 #include "server/awaiting.h"
 #include "server/measure.h"
+#include "server/custom.h"
 #include "server/quota.h"
 #include "server/scale.h"
 
@@ -152,6 +153,12 @@ static void stored(void *ctx, enum store_answer answer, uint64_t revision,
 /* A write that changes nothing makes no revision. */
 static bool changes_nothing(struct write *w)
 {
+    struct doc stored;
+    if (w->old && !w->drop && w->r->res->custom) {
+        /* as it lies there: another version of it is a change */
+        stored = object_doc(w->old, w->r->a);
+        return apply_same_but_times(&stored, &w->object, w->r->a);
+    }
     return w->old && !w->drop && apply_same_but_times(write_live(w), &w->object, w->r->a);
 }
 
@@ -229,6 +236,8 @@ const struct doc *write_live(struct write *w)
     if (!w->live) {
         w->live = ARENA_NEW(w->r->a, struct doc);
         *w->live = object_doc(w->old, w->r->a);
+        if (w->r->res->custom)
+            custom_to_stored(w->r->res, w->live, w->r->a);
     }
     return w->live;
 }

@@ -87,6 +87,12 @@ bool write_read_document(struct request *r, struct doc_source *src, struct doc *
  * w->object: ownership, generation, admission, validation. */
 bool write_finish_update(struct write *w, struct doc *d);
 bool write_finish_create(struct write *w, struct doc *d);
+/* Gives a new object its name and identity. */
+void write_identify(struct write *w, struct doc *d);
+/* Whether w->object waited for its end, and waits for nothing anymore. */
+bool write_is_finished(struct write *w);
+/* The failure is of what calls itself another kind. */
+void write_name_kind(struct request *r, struct str kind);
 /* Sends w->object to the store, or answers at once when there is nothing to do. */
 void write_commit(struct write *w);
 /* Ends it with the failure of the request. */

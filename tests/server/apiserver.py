@@ -52,7 +52,7 @@ class Server:
         r = c.getresponse()
         text = r.read()
         c.close()
-        return r.status, text.decode(), r.headers
+        return r.status, text.decode(errors="replace"), r.headers
 
     def must(self, *args):
         status, text, _ = self.ask(*args)
