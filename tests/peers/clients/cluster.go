@@ -72,6 +72,8 @@ func checksOfCluster(prefix string) []check {
 		{name: "orphans", run: orphans},
 		{name: "taint-evicts", run: taintEvicts},
 		{name: "namespace-deletion", run: namespaceDeletion},
+		{name: "custom-garbage", run: customGarbage},
+		{name: "custom-namespace", run: customNamespace},
 		{name: "server-killed", run: serverKilled},
 		{name: "cronjob", run: cronJobRuns},
 	}

@@ -27,6 +27,7 @@ var suites = []suite{
 	{name: "admission", checks: func() []check { return admissionChecks }},
 	{name: "discovery", checks: discoveryChecks, flags: allKinds},
 	{name: "openapi", checks: openapiChecks, flags: allKinds},
+	{name: "customs", checks: customChecks},
 	{name: "cluster", checks: clusterChecks, begin: clusterBegin, end: clusterEnd},
 	{name: "strict", checks: strictChecks, begin: strictBegin, end: clusterEnd,
 		flags: []string{"--enable-admission-plugins", "NodeRestriction"}},
@@ -39,25 +40,28 @@ var suites = []suite{
 }
 
 type options struct {
-	dray, bin, tools, docs, external, pattern string
-	keep                                      bool
+	dray, bin, tools, docs, external, pattern, definitions string
+	keep                                                   bool
 }
 
 func main() {
 	var opts options
-	flag.StringVar(&opts.dray, "dray", "build/dray", "the program")
-	flag.StringVar(&opts.bin, "bin", "", "folder of Kubernetes' own programs")
-	flag.StringVar(&opts.tools, "tools", "", "folder of the script that starts a node")
-	flag.StringVar(&opts.docs, "docs", "", "the table of what is served (docs/served.md)")
-	flag.StringVar(&opts.pattern, "run", "", "only checks whose names begin so or match")
-	flag.StringVar(&opts.external, "kubeconfig", "", "ask this server instead of starting one")
-	flag.BoolVar(&opts.keep, "keep", false, "leave the folder of servers and logs behind")
-	verbose := flag.Bool("v", false, "show what the client library logs")
-	flag.Parse()
+	// Libraries have put flags of theirs into the usual set.
+	flags := flag.NewFlagSet(os.Args[0], flag.ExitOnError)
+	flags.StringVar(&opts.dray, "dray", "build/dray", "the program")
+	flags.StringVar(&opts.bin, "bin", "", "folder of Kubernetes' own programs")
+	flags.StringVar(&opts.tools, "tools", "", "folder of the script that starts a node")
+	flags.StringVar(&opts.definitions, "definitions", "", "folders of CustomResourceDefinitions, with colons between")
+	flags.StringVar(&opts.docs, "docs", "", "the table of what is served (docs/served.md)")
+	flags.StringVar(&opts.pattern, "run", "", "only checks whose names begin so or match")
+	flags.StringVar(&opts.external, "kubeconfig", "", "ask this server instead of starting one")
+	flags.BoolVar(&opts.keep, "keep", false, "leave the folder of servers and logs behind")
+	verbose := flags.Bool("v", false, "show what the client library logs")
+	flags.Parse(os.Args[1:])
 	if !*verbose {
 		klog.SetLogger(klog.Logger{})
 	}
-	o, err := runSuites(&opts, flag.Args())
+	o, err := runSuites(&opts, flags.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)
 		o.failed++
