@@ -14,6 +14,22 @@ struct structural {
     bool preserve_unknown;
 };
 
+/* Metadata in defaults gets the form that decoding gives it. */
+static void settle_default(void *ctx, struct schema *s)
+{
+    struct arena *a = ctx;
+    struct api_error ignored;
+    struct strbuf at = STRBUF_INIT;
+    const struct schema_coerce c = {.a = a, .drop = true, .wrong = &ignored};
+    if (!s->def || !s->has_embedded)
+        return;
+    struct doc *d = ARENA_NEW(a, struct doc);
+    *d = doc_dup(a, s->def);
+    schema_coerce(&c, s, d, s->embedded, &at);
+    s->def = d;
+    strbuf_release(&at);
+}
+
 struct structural *structural_new(const struct doc *schema,
                                   const struct structural_opts *opts)
 {
@@ -28,6 +44,7 @@ struct structural *structural_new(const struct doc *schema,
         s->schema = ARENA_NEW(&s->arena, struct schema);
         *s->schema = schema_empty;
     }
+    schema_each(s->schema, settle_default, &s->arena);
     schema_patterns_init(s->schema);
     if (s->schema->has_rules)
         schema_declare(s->schema, true, &s->arena);

@@ -11,6 +11,11 @@ const char *schema_unsupported(const struct schema *s);
 bool schema_is_structural(const struct schema *s, struct strbuf *path,
                           const struct schema_report *r);
 
+/* As bad values: Go's structs for a schema, what items may be, and a rule. */
+struct str schema_shown_schema(struct arena *a, const struct doc *d);
+struct str schema_shown_items(struct arena *a, const struct doc *d);
+struct str schema_shown_rule(struct arena *a, const struct doc *d);
+
 /* Whether the defaults below s, which is structural, are valid and pruned. s is of nobody
  * else: its rules are compiled as stored ones. */
 bool schema_check_defaults(struct schema *s, const struct api_cel *cel,

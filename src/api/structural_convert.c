@@ -43,22 +43,25 @@ static struct cel_value int_or_string(struct schema_convert *c, const struct doc
         "invalid data, expected XIntOrString value to be either a string or integer");
 }
 
+/* The alphabet is that of URLs. */
 static struct cel_value bytes_value(struct schema_convert *c, struct str text)
 {
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                   "0123456789-_=\r\n";
     struct str bytes, plain = arena_str(&c->run.arena, text);
-    for (size_t i = 0; i < plain.n; i++) { /* the alphabet of URLs */
+    size_t bad = 0;
+    while (bad < text.n && text.p[bad] && strchr(alphabet, text.p[bad]))
+        bad++;
+    for (size_t i = 0; i < plain.n; i++) {
         char *p = (char *)&plain.p[i];
         *p = *p == '-' ? '+' : *p == '_' ? '/' : *p;
-        if (text.p[i] == '+' || text.p[i] == '/')
-            return cel_errorf(&c->run,
-                              "Invalid byte formatted string %.*s: illegal base64 data "
-                              "at input byte %zu",
-                              STR_ARG(text), i);
     }
-    if (base64_decode(plain, &c->run.arena, &bytes))
+    if (bad == text.n && base64_decode(plain, &c->run.arena, &bytes))
         return cel_bytes(bytes);
-    return cel_errorf(&c->run, "Invalid byte formatted string %.*s: illegal base64 data",
-                      STR_ARG(text));
+    return cel_errorf(&c->run,
+                      "Invalid byte formatted string %.*s: illegal base64 data at input "
+                      "byte %zu",
+                      STR_ARG(text), bad);
 }
 
 static struct cel_value string_value(struct schema_convert *c, const struct schema *s,

@@ -60,7 +60,7 @@ static void check_root(const struct schema *s, bool status, struct strbuf *path,
                        "only \"object\" is allowed as the type at the root of the schema "
                        "if the status subresource is enabled");
     } else if (status && any_set(s, 0, all)) {
-        schema_fail(r, path, API_ERROR_INVALID, schema_shown(r->a, s->doc),
+        schema_fail(r, path, API_ERROR_INVALID, schema_shown_schema(r->a, s->doc),
                     "only [Description Type Format Title Maximum ExclusiveMaximum "
                     "Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems "
                     "MinItems UniqueItems MultipleOf Required Items Properties "

@@ -59,6 +59,14 @@ static bool is_cidr(struct str s)
     return bits.n && n <= max;
 }
 
+static bool is_hex(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (str_hex_digit(s.p[i]) < 0)
+            return false;
+    return true;
+}
+
 /* Groups of so many digits with one separator between them. */
 static bool is_hex_groups(struct str s, size_t size, char separator)
 {
@@ -78,6 +86,8 @@ static bool is_mac(struct str s)
     size_t bytes = (s.n + 1) / 3, words = (s.n + 1) / 5;
     if (s.n > 4 && s.p[4] == '.')
         return (words == 3 || words == 4 || words == 10) && is_hex_groups(s, 4, '.');
+    if (s.n == 12 || s.n == 16 || s.n == 40)
+        return is_hex(s);
     if (s.n < 3 || (bytes != 6 && bytes != 8 && bytes != 20))
         return false;
     return (s.p[2] == ':' || s.p[2] == '-') && is_hex_groups(s, 2, s.p[2]);
@@ -222,10 +232,7 @@ static bool is_ssn(struct str s)
 
 static bool is_object_id(struct str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (str_hex_digit(s.p[i]) < 0)
-            return false;
-    return s.n == 24;
+    return s.n == 24 && is_hex(s);
 }
 
 static bool is_base64(struct str s)

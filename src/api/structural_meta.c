@@ -50,6 +50,19 @@ static struct str first_of(struct str path)
     return str_sub(path, 0, n);
 }
 
+/* What Go calls the type of a member, or of what is in it. */
+static const char *go_type(struct str field, bool whole)
+{
+    const struct api_field *f = api_field_find(meta_type(), field);
+    if (!f || f->form == API_STRUCT)
+        return whole && f ? "[]v1.Object" : "v1.Object";
+    if (whole && f->container == API_MAP)
+        return "map[string]string";
+    if (whole && f->container == API_LIST)
+        return "[]string";
+    return f->form == API_INT64 ? "int64" : "string";
+}
+
 static bool bad_metadata(const struct schema_coerce *c, struct strbuf *at,
                          const struct doc *meta, const struct api_issue *issue)
 {
@@ -59,8 +72,10 @@ static bool bad_metadata(const struct schema_coerce *c, struct strbuf *at,
                      "json: cannot unmarshal %s into Go value of type v1.ObjectMeta",
                      json_name(meta));
     return wrong(c, at, "metadata", meta,
-                 "json: cannot unmarshal %s into Go struct field ObjectMeta.%.*s",
-                 issue->value ? json_name(issue->value) : "value", STR_ARG(field));
+                 "json: cannot unmarshal %s into Go struct field ObjectMeta.%.*s of type "
+                 "%s",
+                 issue->value ? json_name(issue->value) : "value", STR_ARG(field),
+                 go_type(field, field.n == issue->path.n));
 }
 
 /* Notes what is unknown, and drops what cannot be decoded, or reports it. */

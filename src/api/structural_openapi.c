@@ -220,7 +220,7 @@ static void check_keyed_list(struct openapi *c, const struct schema *s)
     if (!s->items && !s->many_items)
         require(c, "items", "must have a schema if x-kubernetes-list-type is map");
     if (s->many_items)
-        refuse(c, "items", schema_shown(c->schema.a, doc_get(s->doc, "items")),
+        refuse(c, "items", schema_shown_items(c->schema.a, doc_get(s->doc, "items")),
                "must only have a single schema if x-kubernetes-list-type is map");
     if (s->items && s->items->type != SCHEMA_OBJECT) {
         size_t here = schema_path_child(c->path, STR("items"));
@@ -370,38 +370,6 @@ static void check_cost(struct openapi *c, const char *name, const char *what,
     observe(c, name, cost);
 }
 
-static void add_json(struct strbuf *b, const char *name, struct str text, bool set)
-{
-    struct doc d = {.type = set ? DOC_STRING : DOC_NULL,
-                    .n = (uint32_t)text.n,
-                    .s = text.p ? text.p : ""};
-    strbuf_addf(b, "\"%s\":", name);
-    schema_write_json(&d, b);
-}
-
-/* As the rule's Go struct prints, which has no names of JSON. */
-static struct str shown_rule(struct openapi *c, const struct schema_rule *rule)
-{
-    struct strbuf b = STRBUF_INIT;
-    strbuf_addc(&b, '{');
-    add_json(&b, "Rule", rule->rule, true);
-    strbuf_addc(&b, ',');
-    add_json(&b, "Message", rule->message, true);
-    strbuf_addc(&b, ',');
-    add_json(&b, "MessageExpression", rule->message_expression, true);
-    strbuf_addc(&b, ',');
-    add_json(&b, "Reason", rule->reason, rule->reason.p);
-    strbuf_addc(&b, ',');
-    add_json(&b, "FieldPath", rule->field_path, true);
-    strbuf_addf(&b, ",\"OptionalOldSelf\":%s}",
-                !rule->has_optional_old_self ? "null"
-                : rule->optional_old_self    ? "true"
-                                             : "false");
-    struct str s = arena_str(c->rules.a, strbuf_str(&b));
-    strbuf_release(&b);
-    return s;
-}
-
 static uint64_t multiplied(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -414,11 +382,13 @@ static void check_made(struct openapi *c, const struct schema_rule *rule,
     uint64_t count = at->bounded ? at->count : made->cardinality;
     check_cost(c, "rule", "estimated rule cost", multiplied(made->cost, count));
     if (made->error.p)
-        schema_fail_at(&c->rules, c->path, "rule", API_ERROR_INVALID, shown_rule(c, rule),
-                       "%.*s", STR_ARG(made->error));
+        schema_fail_at(&c->rules, c->path, "rule", API_ERROR_INVALID,
+                       schema_shown_rule(c->rules.a, rule->doc), "%.*s",
+                       STR_ARG(made->error));
     if (made->message_error.p)
         schema_fail_at(&c->rules, c->path, "messageExpression", API_ERROR_INVALID,
-                       shown_rule(c, rule), "%.*s", STR_ARG(made->message_error));
+                       schema_shown_rule(c->rules.a, rule->doc), "%.*s",
+                       STR_ARG(made->message_error));
     else if (made->message)
         check_cost(c, "messageExpression", "estimated messageExpression cost",
                    made->message_cost);

@@ -174,8 +174,7 @@ func answerObject(ctx context.Context, crd *apiextensions.CustomResourceDefiniti
 	var oldValue any
 	if old != nil {
 		if _, bad := decodeObject(ss, old); bad != nil {
-			out["bad"] = bad.Field
-			return out
+			return fields{"bad": bad.Field}
 		}
 		oldValue = old
 		pair := common.NewCorrelatedObject(obj, old, &model.Structural{Structural: ss})
