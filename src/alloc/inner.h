@@ -405,6 +405,7 @@ struct str value_text(const struct alloc_inventory *inv, uint32_t value, struct 
  * bounded: beyond a limit all go, and are made again as they are asked for. Not to be
  * called while a plan is being made. */
 void profiles_trim(struct alloc_inventory *inv);
+void profiles_drop(struct alloc_inventory *inv);
 void expressions_free(struct alloc_inventory *inv);
 const struct profile *profile_get(struct alloc_inventory *inv,
                                   const struct view_class *class,

@@ -226,6 +226,37 @@ bool alloc_inventory_remove_slice(struct alloc_inventory *inv, struct str name)
     return take_slice(inv, name, &seq);
 }
 
+/* ---- Sweeping ---- */
+
+static void move_devices(const struct pool *p, struct device_names *fresh,
+                         struct arena *scratch)
+{
+    for (size_t i = 0; i < p->slices.n; i++) {
+        const struct view_slice *s = p->slices.v[i].v;
+        for (uint32_t k = 0; k < s->ndevices; k++) {
+            device_facts_move((struct device_facts *)&s->devices[k].facts, fresh,
+                              scratch);
+            arena_reset(scratch);
+        }
+    }
+}
+
+void alloc_inventory_sweep(struct alloc_inventory *inv)
+{
+    struct device_names fresh;
+    struct arena scratch;
+    device_names_init(&fresh);
+    arena_init(&scratch);
+    for (size_t i = 0; i < inv->pool_list.n; i++)
+        move_devices(inv->pool_list.v[i], &fresh, &scratch);
+    arena_fini(&scratch);
+    profiles_drop(inv);
+    device_names_replace(inv->names, &fresh);
+    intern_fini(&inv->values);
+    intern_init(&inv->values);
+    inv->facts_epoch++;
+}
+
 /* ---- Classes and taint rules ---- */
 
 void alloc_inventory_put_class(struct alloc_inventory *inv, const struct view_class *c)

@@ -115,12 +115,16 @@ static struct profile *profile_new(struct alloc_inventory *inv, struct str key,
     return p;
 }
 
-/* Columns go with the profiles: pools are compiled anew. */
 void profiles_trim(struct alloc_inventory *inv)
 {
     size_t texts = inv->exprs.n + inv->derived_exprs.n + inv->attribute_names.n;
-    if (inv->profiles.n < MAX_PROFILES && texts < MAX_TEXTS)
-        return;
+    if (inv->profiles.n >= MAX_PROFILES || texts >= MAX_TEXTS)
+        profiles_drop(inv);
+}
+
+/* Columns go with the profiles: pools are compiled anew. */
+void profiles_drop(struct alloc_inventory *inv)
+{
     expressions_free(inv);
     strmap_clear(&inv->attributes);
     vec_clear(&inv->attribute_names);

@@ -12,7 +12,7 @@ static void fill_consumed(struct solver *s, const struct pick *p, struct alloc_p
     const struct consumed *c = consumed_of(s, p->alt, p->device);
     struct view_amount *amounts = ARENA_ARRAY(s->out, struct view_amount, n);
     for (uint32_t i = 0; i < n; i++)
-        amounts[i] = (struct view_amount){c->amounts[i].name,
+        amounts[i] = (struct view_amount){arena_str(s->out, c->amounts[i].name),
                                           quantity_dup(&c->amounts[i].value, s->out)};
     out->consumed = amounts;
     out->nconsumed = n;

@@ -285,6 +285,7 @@ static uint32_t add(struct device_names *n, struct device_column *c,
     if (c->n >= FEW && c->n * (uint64_t)2 >= c->mask)
         grow(c);
     c->n++;
+    n->nvalues++;
     if (c->slots)
         enter(c, hash_of(w), c->n);
     return c->n;

@@ -19,8 +19,11 @@
  *
  * So texts are compared and versions parsed when a device is read, and once; two devices
  * are alike where their codes are; and what a selector says of a value is found out once
- * per value (struct device_memo), however many devices have it. Columns only grow, with
- * every value that was ever seen, and go with the names.
+ * per value (struct device_memo), however many devices have it.
+ *
+ * Names, columns and shapes only grow, with all that was ever seen. Whoever runs for long
+ * moves the devices that are left to names of their own from time to time, and starts
+ * anew with these (alloc_inventory_sweep).
  */
 #ifndef DRAY_DEVICE_DEVICE_H
 #define DRAY_DEVICE_DEVICE_H
@@ -46,6 +49,8 @@ struct device_names {
     struct device_column **columns[2]; /* by name: of attributes, of capacities */
     uint32_t ncolumns[2];
     struct strmap shapes;
+    uint32_t nvalues; /* of all columns */
+    uint32_t nmoved;  /* values and names at the last device_names_replace */
     const struct device_shape *last; /* the shape last met: most often the next one */
     struct strbuf key;               /* scratch */
 };
@@ -156,6 +161,18 @@ void device_facts_make(struct device_facts *out, struct device_names *names,
                        struct str driver, const struct device_attr *attrs,
                        uint32_t nattrs, const struct device_capacity *capacities,
                        uint32_t ncapacities, bool allow_multiple, struct arena *a);
+
+/*
+ * Starting anew: each device that is left is moved to fresh names, where it says the
+ * same, and then these take the place of the old. Codes and policies are written where
+ * they are, so that no two devices may share them. What was compiled with the old names
+ * is void, memos too; environments are not.
+ */
+void device_facts_move(struct device_facts *d, struct device_names *fresh,
+                       struct arena *scratch);
+void device_names_replace(struct device_names *n, struct device_names *fresh);
+/* Whether most of what is there came since that was last done. */
+bool device_names_swollen(const struct device_names *n);
 
 static inline struct str device_attr_name(const struct device_facts *d, uint32_t i)
 {

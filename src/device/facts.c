@@ -251,3 +251,37 @@ void device_facts_make(struct device_facts *out, struct device_names *names,
     fill_capacities(out, names, &in, codes, a);
     out->codes = codes;
 }
+
+/* ---- Other names ---- */
+
+/* As it was published, as far as it counts: of two spellings one is left. */
+static struct input input_of(const struct device_facts *d, struct arena *a)
+{
+    const struct device_shape *s = d->shape;
+    struct device_attr *attrs = ARENA_ARRAY(a, struct device_attr, s->nattrs);
+    struct device_capacity *capacities =
+        ARENA_ARRAY(a, struct device_capacity, s->ncapacities);
+    for (uint32_t i = 0; i < s->nattrs; i++)
+        attrs[i] = (struct device_attr){s->names[i], *device_attr(d, i)};
+    for (uint32_t i = 0; i < s->ncapacities; i++)
+        capacities[i] = device_capacity(d, i);
+    return (struct input){s->driver, attrs,          capacities,
+                          s->nattrs, s->ncapacities, s->allow_multiple};
+}
+
+/* The order of a shape is that of ids, which are others. What is bad stays so, and its
+ * text is the device's own. */
+void device_facts_move(struct device_facts *d, struct device_names *fresh,
+                       struct arena *scratch)
+{
+    const struct input in = input_of(d, scratch);
+    struct device_facts moved;
+    device_facts_make(&moved, fresh, in.driver, in.attrs, in.nattrs, in.capacities,
+                      in.ncapacities, in.multiple, scratch);
+    uint32_t n = in.nattrs + in.ncapacities;
+    memcpy((uint32_t *)d->codes, moved.codes, (n + !n) * sizeof *moved.codes);
+    if (d->policies && moved.policies)
+        memcpy((void *)d->policies, moved.policies,
+               in.ncapacities * sizeof *moved.policies);
+    d->shape = moved.shape;
+}

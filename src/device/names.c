@@ -21,6 +21,20 @@ void device_names_fini(struct device_names *n)
     arena_fini(&n->arena);
 }
 
+void device_names_replace(struct device_names *n, struct device_names *fresh)
+{
+    device_names_fini(n);
+    *n = *fresh;
+    n->nmoved = n->nvalues + n->texts.ids.n;
+    device_names_init(fresh);
+}
+
+bool device_names_swollen(const struct device_names *n)
+{
+    enum { LITTLE = 4096 };
+    return n->nvalues + (uint64_t)n->texts.ids.n > 2 * (uint64_t)n->nmoved + LITTLE;
+}
+
 struct device_name device_name_split(struct str driver, struct str name)
 {
     size_t slash = str_find_byte(name, '/', 0);

@@ -103,13 +103,25 @@ static void toggle_slice(struct life *l)
     l->gone[i] = !l->gone[i];
 }
 
+/* Of slices that are not in it the devices would be void. */
+static void sweep(struct life *l)
+{
+    for (uint32_t i = 0; i < l->w.in.nslices; i++)
+        if (l->gone[i])
+            alloc_inventory_put_slice(l->inv, l->w.in.slices[i]);
+    memset(l->gone, 0, sizeof l->gone);
+    alloc_inventory_sweep(l->inv);
+}
+
 static void step(struct life *l)
 {
-    int64_t what = rng_range(&l->rng, 0, 9);
-    if (what < 6)
+    int64_t what = rng_range(&l->rng, 0, 19);
+    if (what < 12)
         ask(l);
-    else if (what < 9)
+    else if (what < 17)
         release(l);
+    else if (what < 18)
+        sweep(l);
     else
         toggle_slice(l);
     const char *why =

@@ -261,6 +261,19 @@ static void device(struct maker *m, struct view_device *d, struct str driver,
     }
 }
 
+static const void *copy_of(struct maker *m, const void *p, size_t size)
+{
+    return p ? memcpy(arena_alloc(m->a, size), p, size) : NULL;
+}
+
+/* A device has what it says for itself. */
+static void own_facts(struct maker *m, struct device_facts *f)
+{
+    uint32_t n = f->shape->nattrs + f->shape->ncapacities;
+    f->codes = copy_of(m, f->codes, (n + !n) * sizeof *f->codes);
+    f->policies = copy_of(m, f->policies, f->shape->ncapacities * sizeof *f->policies);
+}
+
 /* A twin has another name and everything else in common. */
 static void devices(struct maker *m, struct view_slice *s, uint32_t n, uint32_t nsets)
 {
@@ -269,6 +282,7 @@ static void devices(struct maker *m, struct view_slice *s, uint32_t n, uint32_t 
         if (i && chance(m, m->mix->twins)) {
             v[i] = v[i - 1];
             v[i].name = text(m, "d", m->devices++);
+            own_facts(m, &v[i].facts);
         } else {
             device(m, &v[i], s->driver, nsets, s->per_device);
         }

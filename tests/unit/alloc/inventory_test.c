@@ -93,6 +93,48 @@ static void test_taint_rules(void **state)
     world_fini(&w);
 }
 
+/* A device with values that none had before it. */
+static const char *new_device(struct world *w, int i)
+{
+    return arena_printf(
+               &w->a,
+               SLICE("s1", "n1",
+                     "'devices':[{'name':'d%d','attributes':{'uuid':{'string':'%d'},"
+                     "'version':{'version':'1.0.%d'},'n%d':{'bool':true},'model':{"
+                     "'string':'m'}},'capacity':{'memory':{'value':'%dMi'}}}]"),
+               i, i, i, i % 50, i)
+        .p;
+}
+
+/* Whatever comes and goes, what is kept is about what is there. */
+static void test_sweep(void **state)
+{
+    struct world w;
+    int sweeps = 0;
+    size_t most = 0;
+    world_init(&w, THREE_NODES);
+    struct view_claim *c = world_claim(
+        &w, CLAIM("x", ONE ",'selectors':[{'cel':{'expression':'device.attributes[\\'"
+                           "a.example.com\\'].model == \\'m\\''}}]"));
+    for (int i = 0; i < 20000; i++) {
+        alloc_inventory_put_slice(w.c.inv, world_slice(&w, new_device(&w, i)));
+        if (i % 100 == 0)
+            assert_str(world_ask(&w, 0, c), arena_printf(&w.a, "d%d", i).p);
+        if (!device_names_swollen(&w.c.names))
+            continue;
+        if (arena_size(&w.c.names.arena) > most)
+            most = arena_size(&w.c.names.arena);
+        alloc_inventory_sweep(w.c.inv);
+        sweeps++;
+        assert_in_range(w.c.names.nvalues, 5, 5);
+        assert_str(world_ask(&w, 0, c), arena_printf(&w.a, "d%d", i).p);
+        assert_str(world_ask(&w, 1, c), "error");
+    }
+    assert_in_range(sweeps, 10, 30);
+    assert_in_range(most, 1, 4 << 20);
+    world_fini(&w);
+}
+
 /* More profiles than are kept. */
 static void test_many_profiles(void **state)
 {
@@ -131,7 +173,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find),          cmocka_unit_test(test_slices_come_and_go),
         cmocka_unit_test(test_classes),       cmocka_unit_test(test_taint_rules),
-        cmocka_unit_test(test_many_profiles), cmocka_unit_test(test_features),
+        cmocka_unit_test(test_many_profiles), cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_features),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
