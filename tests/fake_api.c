@@ -324,28 +324,3 @@ void fake_api_settle(struct fake_api *f)
     for (int i = 0; i < 20; i++)
         net_loop_run_once(f->loop, false);
 }
-
-/* ---- comparing ---- */
-
-static bool is_empty(const struct doc *d)
-{
-    return d->type == DOC_NULL || ((d->type == DOC_MAP || d->type == DOC_LIST) && !d->n);
-}
-
-struct doc fake_api_lean(const struct doc *d, struct arena *a)
-{
-    struct doc out = *d;
-    if (d->type == DOC_MAP) {
-        out = doc_make_map();
-        for (uint32_t i = 0; i < d->n; i++) {
-            struct doc v = fake_api_lean(&d->members[i].value, a);
-            if (!is_empty(&v))
-                doc_add_str(a, &out, doc_key(&d->members[i]), v);
-        }
-    } else if (d->type == DOC_LIST) {
-        out = doc_make_list();
-        for (uint32_t i = 0; i < d->n; i++)
-            doc_append(a, &out, fake_api_lean(&d->items[i], a));
-    }
-    return out;
-}

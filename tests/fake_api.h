@@ -43,7 +43,4 @@ const struct doc *fake_api_list(struct fake_api *f, const char *resource);
 /* Rounds of the loop, so that what is ready happens. */
 void fake_api_settle(struct fake_api *f);
 
-/* A document without what means nothing: nulls, empty maps and lists. */
-struct doc fake_api_lean(const struct doc *d, struct arena *a);
-
 #endif

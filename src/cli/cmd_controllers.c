@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "client/leader.h"
 #include "control/claims.h"
+#include "control/pool_requests.h"
 #include "net/pki.h"
 
 static const char USAGE[] =
@@ -20,8 +21,12 @@ static const char USAGE[] =
     "  kube-controller-manager --controllers=*,-resourceclaim-controller ... &\n"
     "  dray controllers --kubeconfig FILE --only resourceclaim\n"
     "\n"
-    "resourceclaim  claims are made from the templates of pods, and reservations,\n"
-    "               allocations and claims that nobody needs anymore are taken back\n"
+    "resourceclaim              claims are made from the templates of pods, and\n"
+    "                           reservations, allocations and claims that nobody needs\n"
+    "                           anymore are taken back\n"
+    "resourcepoolstatusrequest  what pools have and what of it is free, for whoever "
+    "asks\n"
+    "                           (with the gate DRAResourcePoolStatus)\n"
     "\n"
     "In a pod the kubeconfig may be left out: it acts as its service account then.\n"
     "\n";
@@ -72,6 +77,7 @@ struct running {
     struct client *client;
     struct leader *leader; /* NULL: everybody works */
     struct claims *claims;
+    struct pool_requests *pool_requests;
     char identity[128];
     int code;
 };
@@ -84,7 +90,7 @@ static void say(void *ctx, const char *text)
     fprintf(stderr, "dray controllers: %s\n", text);
 }
 
-static void work(struct running *r)
+static void start_claims(struct running *r)
 {
     const struct api_gates *g = &r->options->gates;
     struct claims_opts opts = {
@@ -94,8 +100,67 @@ static void work(struct running *r)
         .log = say,
     };
     r->claims = claims_new(r->client, &opts);
+}
+
+static void start_pool_requests(struct running *r)
+{
+    const struct api_gates *g = &r->options->gates;
+    struct pool_requests_opts opts = {
+        .taint_rules = api_gate(g, API_GATE_DRADeviceTaintRules), .log = say};
+    if (api_gate(g, API_GATE_DRAResourcePoolStatus))
+        r->pool_requests = pool_requests_new(r->client, &opts);
+}
+
+/* Under upstream's names, which end in "-controller" there. */
+static const struct controller {
+    const char *name;
+    void (*start)(struct running *r);
+} CONTROLLERS[] = {
+    {"resourceclaim", start_claims},
+    {"resourcepoolstatusrequest", start_pool_requests},
+};
+enum { NCONTROLLERS = sizeof CONTROLLERS / sizeof *CONTROLLERS };
+
+/* NULL: there is none of that name. */
+static const struct controller *find_controller(struct str name)
+{
+    static const struct str LONG = {"-controller", 11};
+    if (str_ends(name, LONG))
+        name.n -= LONG.n;
+    for (int i = 0; i < NCONTROLLERS; i++)
+        if (str_is(name, CONTROLLERS[i].name))
+            return &CONTROLLERS[i];
+    return NULL;
+}
+
+/* Whether a list names it; NULL: of all. */
+static bool is_wanted(const struct controller *c, const char *only)
+{
+    struct str s = str_from(only ? only : "");
+    bool found = !only;
+    for (size_t at = 0; at < s.n && !found;) {
+        size_t end = str_find_byte(s, ',', at);
+        found = find_controller(str_sub(s, at, end)) == c;
+        at = end == SIZE_MAX ? s.n : end + 1;
+    }
+    return found;
+}
+
+static void work(struct running *r)
+{
+    for (int i = 0; i < NCONTROLLERS; i++)
+        if (is_wanted(&CONTROLLERS[i], r->options->only))
+            CONTROLLERS[i].start(r);
     printf("dray controllers: working\n");
     fflush(stdout);
+}
+
+static void stop(struct running *r)
+{
+    claims_free(r->claims);
+    pool_requests_free(r->pool_requests);
+    r->claims = NULL;
+    r->pool_requests = NULL;
 }
 
 static void on_gained(void *ctx)
@@ -120,8 +185,7 @@ static void on_resigned(void *ctx)
 static void on_signal(void *ctx)
 {
     struct running *r = ctx;
-    claims_free(r->claims);
-    r->claims = NULL;
+    stop(r);
     if (r->leader)
         leader_resign(r->leader, on_resigned);
     else
@@ -164,7 +228,7 @@ static int run(const struct options *o, const struct kubeconfig *k, struct err *
     else
         work(&r);
     net_loop_run(r.loop);
-    claims_free(r.claims);
+    stop(&r);
     leader_free(r.leader);
     client_free(r.client);
     net_loop_free(r.loop);
@@ -179,10 +243,10 @@ static bool check_names(const char *only, struct err *e)
     for (size_t at = 0; at < s.n;) {
         size_t end = str_find_byte(s, ',', at);
         struct str name = str_sub(s, at, end);
-        if (!str_is(name, "resourceclaim") && !str_is(name, "resourceclaim-controller"))
+        if (!find_controller(name))
             return err_set(e, ERR_INVALID,
-                           "--only: there is no controller \"%.*s\"; there is: "
-                           "resourceclaim",
+                           "--only: there is no controller \"%.*s\"; there are "
+                           "resourceclaim and resourcepoolstatusrequest",
                            STR_ARG(name));
         at = end == SIZE_MAX ? s.n : end + 1;
     }

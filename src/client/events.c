@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "api/timestamp.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -101,12 +102,7 @@ static void on_told(void *ctx, const struct client_answer *a)
 
 static struct str now_text(struct arena *a)
 {
-    time_t now = time(NULL);
-    struct tm tm;
-    char text[32];
-    gmtime_r(&now, &tm);
-    size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    return arena_str(a, (struct str){text, n});
+    return timestamp_print(time(NULL), 0, false, a);
 }
 
 static void send(struct events *e, const char *method, const char *type, struct str path,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "api/timestamp.h"
 #include "base/mem.h"
 #include "doc/doc.h"
 
@@ -39,12 +40,8 @@ static void trouble(struct leader *l, const char *what)
 static struct str time_text(struct arena *a)
 {
     struct timespec t;
-    struct tm tm;
-    char text[32];
     clock_gettime(CLOCK_REALTIME, &t);
-    gmtime_r(&t.tv_sec, &tm);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-    return arena_printf(a, "%s.%06ldZ", text, t.tv_nsec / 1000);
+    return timestamp_print(t.tv_sec, (int32_t)t.tv_nsec, true, a);
 }
 
 static void set_text(struct doc *d, const char *key, struct str value, struct arena *a)

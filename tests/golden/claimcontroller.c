@@ -69,7 +69,7 @@ static void check(struct site *s, const char *field, const struct doc *want,
                   const struct doc *got)
 {
     static const struct doc NONE = {.type = DOC_NULL};
-    struct doc w = fake_api_lean(want ? want : &NONE, s->a), g = fake_api_lean(got, s->a);
+    struct doc w = golden_lean(want ? want : &NONE, s->a), g = golden_lean(got, s->a);
     bool nothing = g.type != DOC_STRING && g.n == 0;
     if (w.type != DOC_STRING && w.n == 0)
         w = NONE;

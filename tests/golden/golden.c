@@ -105,6 +105,29 @@ bool golden_check_bool(struct golden_case *c, const char *field, bool want, bool
     return golden_check_doc(c, field, &w, &g);
 }
 
+static bool is_empty(const struct doc *d)
+{
+    return d->type == DOC_NULL || ((d->type == DOC_MAP || d->type == DOC_LIST) && !d->n);
+}
+
+struct doc golden_lean(const struct doc *d, struct arena *a)
+{
+    struct doc out = *d;
+    if (d->type == DOC_MAP) {
+        out = doc_make_map();
+        for (uint32_t i = 0; i < d->n; i++) {
+            struct doc v = golden_lean(&d->members[i].value, a);
+            if (!is_empty(&v))
+                doc_add_str(a, &out, doc_key(&d->members[i]), v);
+        }
+    } else if (d->type == DOC_LIST) {
+        out = doc_make_list();
+        for (uint32_t i = 0; i < d->n; i++)
+            doc_append(a, &out, golden_lean(&d->items[i], a));
+    }
+    return out;
+}
+
 void golden_fail(struct golden_case *c, const char *fmt, ...)
 {
     va_list ap;

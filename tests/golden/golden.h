@@ -86,6 +86,8 @@ bool golden_check_bool(struct golden_case *c, const char *field, bool want, bool
 /* Semantic equality (doc_equal); NULL is null. */
 bool golden_check_doc(struct golden_case *c, const char *field, const struct doc *want,
                       const struct doc *got);
+/* A document without what means nothing in most folders: nulls, empty maps and lists. */
+struct doc golden_lean(const struct doc *d, struct arena *a);
 /* A failure that is no comparison of two values. */
 void golden_fail(struct golden_case *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
