@@ -5,6 +5,7 @@
  */
 #include "server/admission.h"
 
+#include "server/metrics.h"
 #include "server/user.h"
 #include "unit/unit.h"
 
@@ -81,6 +82,7 @@ static int set_up(void **state)
     s.gates = api_gates_default;
     s.opts = (struct server_opts)SERVER_OPTS_INIT;
     kinds_init(&s);
+    s.metrics = metrics_new();
     s.cache = cache_new(&(struct cache_opts){.decode = object_decode, .ctx = &s});
     for (size_t i = 0; i < UNIT_COUNT(CLUSTER); i++)
         put(CLUSTER[i].group, CLUSTER[i].resource, CLUSTER[i].namespace, CLUSTER[i].name,
@@ -101,6 +103,7 @@ static int tear_down(void **state)
 {
     (void)state;
     cache_free(s.cache);
+    metrics_free(s.metrics);
     strmap_release(&s.by_name);
     strmap_release(&s.by_key);
     arena_fini(&s.scratch);
@@ -521,7 +524,8 @@ static const struct {
     {NULL, "Nothing",
      "--disable-admission-plugins: there is no admission plugin \"Nothing\""},
     {"ImagePolicyWebhook", NULL,
-     "--enable-admission-plugins: ImagePolicyWebhook is a plugin of kube-apiserver that is "
+     "--enable-admission-plugins: ImagePolicyWebhook is a plugin of kube-apiserver that "
+     "is "
      "not here"},
     {"RuntimeClass", "RuntimeClass", "RuntimeClass is both enabled and disabled"},
 };
