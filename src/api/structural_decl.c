@@ -185,13 +185,17 @@ static struct schema_decl *map_decl(struct schema *s, struct arena *a)
     return d;
 }
 
-static bool is_required(const struct schema *s, struct str name)
+/* By property, which of them are required. */
+static const bool *required_of(const struct schema *s, struct arena *a)
 {
     const struct doc *required = s->values->required;
-    for (uint32_t i = 0; required && i < required->n; i++)
-        if (str_eq(doc_str(&required->items[i]), name))
-            return true;
-    return false;
+    bool *set = ARENA_ARRAY(a, bool, s->nprops);
+    for (uint32_t i = 0; required && i < required->n; i++) {
+        uint32_t at = schema_prop_index(s, doc_str(&required->items[i]));
+        if (at < s->nprops)
+            set[at] = true;
+    }
+    return set;
 }
 
 static int by_field(const void *a, const void *b)
@@ -218,6 +222,7 @@ static struct schema_decl *object_decl(struct schema *s, struct arena *a)
     struct schema_decl_field *fields =
         ARENA_ARRAY(a, struct schema_decl_field, s->nprops);
     struct schema_decl *d = make(a, NULL, 0, MIN_STRING);
+    const bool *required = required_of(s, a);
     for (uint32_t i = 0; i < s->nprops; i++) {
         struct schema *p = s->props[i].schema;
         struct str name = s->props[i].name, escaped;
@@ -226,7 +231,7 @@ static struct schema_decl *object_decl(struct schema *s, struct arena *a)
             continue;
         if (api_cel_escape(name, a, &escaped))
             fields[d->nfields++] = (struct schema_decl_field){escaped, decl};
-        if (!p->def && is_required(s, name))
+        if (!p->def && required[i])
             d->min += (int64_t)name.n + decl->min + 4;
     }
     if (d->nfields > 1)

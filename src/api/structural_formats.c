@@ -521,3 +521,31 @@ bool schema_format_valid(const struct schema_format *f, const struct cel_regex *
     cel_regex_free(own);
     return ok && f->check(text);
 }
+
+/* ---- Patterns ---- */
+
+static void init_patterns(void *ctx, struct schema *s)
+{
+    struct schema_values *v = s->values;
+    const struct schema_format *f = schema_format_find(v->format);
+    if (v->pattern.n)
+        v->regex = cel_regex_new(v->pattern, NULL);
+    if (f && f->pattern)
+        v->format_regex = cel_regex_new(str_from(f->pattern), NULL);
+}
+
+void schema_patterns_init(struct schema *s)
+{
+    schema_each(s, init_patterns, NULL);
+}
+
+static void fini_patterns(void *ctx, struct schema *s)
+{
+    cel_regex_free(s->values->regex);
+    cel_regex_free(s->values->format_regex);
+}
+
+void schema_patterns_fini(struct schema *s)
+{
+    schema_each(s, fini_patterns, NULL);
+}

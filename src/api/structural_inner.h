@@ -210,17 +210,27 @@ void schema_check_meta(const struct schema *s, const struct doc *d, bool resourc
 
 /* ---- What a value was before ---- */
 
+/* Members of a map by name, however many there are: zero but for the map. */
+struct schema_lookup {
+    const struct doc *map; /* NULL, or no map: has none */
+    const struct doc_member **slots;
+    uint32_t mask;
+};
+const struct doc *schema_lookup(struct schema_lookup *l, struct str key, struct arena *a);
+
 struct schema_index; /* of the items of a keyed list */
 
 /* A value beside the stored one that it is compared with: upstream's CorrelatedObject. */
 struct schema_pair {
     const struct schema *s;
     const struct doc *now, *old;
-    struct schema_index *index; /* of old, made when asked */
+    struct schema_index *index;   /* of old, made when asked */
+    struct schema_lookup members; /* the same */
 };
-/* The pair of a member or an item; false: what was there before cannot be told. p may be
- * NULL. */
-bool schema_pair_key(struct schema_pair *p, struct str key, struct schema_pair *out);
+/* The pair of a member, whose value is now, or of an item; false: what was there before
+ * cannot be told. p may be NULL. */
+bool schema_pair_key(struct schema_pair *p, struct str key, const struct doc *now,
+                     struct arena *a, struct schema_pair *out);
 bool schema_pair_item(struct schema_pair *p, uint32_t i, struct arena *a,
                       struct schema_pair *out);
 /* Whether nothing changed; false for NULL. */

@@ -6,6 +6,37 @@
 #include "api/structural_inner.h"
 #include "base/quote.h"
 
+/* ---- Members ---- */
+
+enum { FEW = 16 };
+
+static void index_members(struct schema_lookup *l, struct arena *a)
+{
+    l->mask = 1;
+    while (l->mask < 2 * (uint64_t)l->map->n)
+        l->mask = 2 * l->mask + 1;
+    l->slots = ARENA_ARRAY(a, const struct doc_member *, (size_t)l->mask + 1);
+    for (uint32_t i = l->map->n; i-- > 0;) { /* of equal ones the last is found first */
+        const struct doc_member *m = &l->map->members[i];
+        uint32_t at = (uint32_t)str_hash(doc_key(m)) & l->mask;
+        while (l->slots[at])
+            at = (at + 1) & l->mask;
+        l->slots[at] = m;
+    }
+}
+
+const struct doc *schema_lookup(struct schema_lookup *l, struct str key, struct arena *a)
+{
+    if (!l->map || l->map->type != DOC_MAP || l->map->n <= FEW)
+        return doc_get_str(l->map, key);
+    if (!l->slots)
+        index_members(l, a);
+    uint32_t at = (uint32_t)str_hash(key) & l->mask;
+    while (l->slots[at] && !str_eq(doc_key(l->slots[at]), key))
+        at = (at + 1) & l->mask;
+    return l->slots[at] ? &l->slots[at]->value : NULL;
+}
+
 /* ---- Keyed lists ---- */
 
 struct schema_index {
@@ -91,14 +122,15 @@ const struct doc *schema_index_find(const struct schema_index *x, const struct d
 
 /* ---- Pairs ---- */
 
-bool schema_pair_key(struct schema_pair *p, struct str key, struct schema_pair *out)
+bool schema_pair_key(struct schema_pair *p, struct str key, const struct doc *now,
+                     struct arena *a, struct schema_pair *out)
 {
-    if (!p || !p->now || !p->old)
+    if (!p || !p->old)
         return false;
     const struct schema *s = schema_prop(p->s, key);
-    *out = (struct schema_pair){.s = s ? s : p->s->extra,
-                                .now = doc_get_str(p->now, key),
-                                .old = doc_get_str(p->old, key)};
+    p->members.map = p->old;
+    *out = (struct schema_pair){
+        .s = s ? s : p->s->extra, .now = now, .old = schema_lookup(&p->members, key, a)};
     return out->s && out->now && out->old;
 }
 
@@ -138,7 +170,8 @@ static bool same_members(struct schema_pair *p, struct arena *a)
     if (p->now->n != p->old->n)
         return false;
     for (uint32_t i = 0; i < p->now->n; i++)
-        if (!schema_pair_key(p, doc_key(&p->now->members[i]), &member) ||
+        if (!schema_pair_key(p, doc_key(&p->now->members[i]), &p->now->members[i].value,
+                             a, &member) ||
             !schema_pair_same(&member, a))
             return false;
     return true;

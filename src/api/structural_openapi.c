@@ -20,6 +20,8 @@ struct openapi {
     uint64_t total;
     struct expensive most[EXPENSIVE + 1]; /* by falling cost */
     unsigned nmost;
+    const struct schema *asked; /* whether it is readable */
+    bool readable;
 };
 
 /* What the schemas around one say about it. */
@@ -173,14 +175,6 @@ static void check_list_type(struct openapi *c, const struct schema *s)
     }
 }
 
-static bool is_repeated(const struct doc *keys, uint32_t i)
-{
-    for (uint32_t k = 0; k < i; k++)
-        if (str_eq(doc_str(&keys->items[k]), doc_str(&keys->items[i])))
-            return true;
-    return false;
-}
-
 /* [properties, KEY] below items. */
 static size_t enter_key(struct openapi *c, struct str key)
 {
@@ -190,26 +184,37 @@ static size_t enter_key(struct openapi *c, struct str key)
     return here;
 }
 
+static void check_key(struct openapi *c, const struct schema *s, struct str key,
+                      bool repeated, struct str *keys)
+{
+    const struct schema *p = schema_prop(s->items, key);
+    if (p && (p->type == SCHEMA_ARRAY || p->type == SCHEMA_OBJECT)) {
+        size_t here = enter_key(c, key);
+        refuse(c, "type", shown(c, s->items->type_name),
+               "must be a scalar type if parent array's x-kubernetes-list-type is map");
+        schema_path_back(c->path, here);
+    }
+    if ((!p || repeated) && !keys->p)
+        *keys = schema_shown(c->schema.a, s->map_keys);
+    if (!p)
+        refuse(c, "x-kubernetes-list-map-keys", *keys,
+               "entries must all be names of item properties");
+    if (repeated)
+        refuse(c, "x-kubernetes-list-map-keys", *keys,
+               "must not contain duplicate entries");
+}
+
 static void check_keys(struct openapi *c, const struct schema *s)
 {
+    struct strmap seen = STRMAP_INIT;
+    struct str keys = STR_NONE;
     for (uint32_t i = 0; s->map_keys && i < s->map_keys->n; i++) {
         struct str key = doc_str(&s->map_keys->items[i]);
-        const struct schema *p = schema_prop(s->items, key);
-        if (p && (p->type == SCHEMA_ARRAY || p->type == SCHEMA_OBJECT)) {
-            size_t here = enter_key(c, key);
-            refuse(c, "type", shown(c, s->items->type_name),
-                   "must be a scalar type if parent array's x-kubernetes-list-type is "
-                   "map");
-            schema_path_back(c->path, here);
-        }
-        struct str keys = schema_shown(c->schema.a, s->map_keys);
-        if (!p)
-            refuse(c, "x-kubernetes-list-map-keys", keys,
-                   "entries must all be names of item properties");
-        if (is_repeated(s->map_keys, i))
-            refuse(c, "x-kubernetes-list-map-keys", keys,
-                   "must not contain duplicate entries");
+        bool first;
+        strmap_put(&seen, key, &first);
+        check_key(c, s, key, !first, &keys);
     }
+    strmap_release(&seen);
 }
 
 static void check_keyed_list(struct openapi *c, const struct schema *s)
@@ -232,34 +237,37 @@ static void check_keyed_list(struct openapi *c, const struct schema *s)
         check_keys(c, s);
 }
 
-static bool is_required(const struct schema *s, struct str name)
+/* Keys are always there, and never null. */
+static void check_key_value(struct openapi *c, const struct schema *p, struct str key,
+                            bool required)
 {
-    const struct doc *required = s->values->required;
-    for (uint32_t i = 0; required && i < required->n; i++)
-        if (str_eq(doc_str(&required->items[i]), name))
-            return true;
-    return false;
+    size_t here = enter_key(c, key);
+    if (!p->def && !required)
+        require(
+            c, "default",
+            "this property is in x-kubernetes-list-map-keys, so it must have a default "
+            "or be a required property");
+    if (p->nullable)
+        forbid(
+            c, "nullable",
+            "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
+    schema_path_back(c->path, here);
 }
 
-/* Keys are always there, and never null. */
 static void check_key_values(struct openapi *c, const struct schema *s)
 {
+    const struct doc *required = s->items->values->required;
+    struct strmap names = STRMAP_INIT;
+    bool made;
+    for (uint32_t i = 0; required && i < required->n; i++)
+        strmap_put(&names, doc_str(&required->items[i]), &made);
     for (uint32_t i = 0; s->map_keys && i < s->map_keys->n; i++) {
         struct str key = doc_str(&s->map_keys->items[i]);
         const struct schema *p = schema_prop(s->items, key);
-        if (!p)
-            continue;
-        size_t here = enter_key(c, key);
-        if (!p->def && !is_required(s->items, key))
-            require(c, "default",
-                    "this property is in x-kubernetes-list-map-keys, so it must have a "
-                    "default or be a required property");
-        if (p->nullable)
-            forbid(c, "nullable",
-                   "this property is in x-kubernetes-list-map-keys, so it cannot be "
-                   "nullable");
-        schema_path_back(c->path, here);
+        if (p)
+            check_key_value(c, p, key, strmap_find(&names, key));
     }
+    strmap_release(&names);
 }
 
 static void check_item_values(struct openapi *c, const struct schema *s)
@@ -308,6 +316,15 @@ static bool known_reason(struct str reason)
            str_is(reason, "FieldValueDuplicate");
 }
 
+/* Paths are only followed where upstream can read the schema. */
+static bool can_have_paths(struct openapi *c, const struct schema *s)
+{
+    if (c->asked != s)
+        c->readable = !schema_unsupported(s);
+    c->asked = s;
+    return c->readable;
+}
+
 static void check_rule(struct openapi *c, const struct schema *s,
                        const struct schema_rule *rule)
 {
@@ -324,7 +341,7 @@ static void check_rule(struct openapi *c, const struct schema *s,
         refuse(c, "fieldPath", shown(c, path), "must be non-empty if specified");
     if (has_line_break(path))
         refuse(c, "fieldPath", shown(c, path), "must not contain line breaks");
-    if (path.n && !schema_unsupported(s) &&
+    if (path.n && can_have_paths(c, s) &&
         schema_field_path(s, path, true, c->schema.a, &clean, &found))
         refuse(c, "fieldPath", shown(c, path), "must be a valid path");
 }

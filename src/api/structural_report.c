@@ -76,12 +76,16 @@ struct schema_number schema_number_of(const struct doc *d)
 
 static bool same_members(const struct doc *a, const struct doc *b)
 {
-    for (uint32_t i = 0; i < a->n; i++) {
-        const struct doc *other = doc_get_str(b, doc_key(&a->members[i]));
-        if (!other || !schema_same(&a->members[i].value, other))
-            return false;
-    }
-    return true;
+    struct tree_order x, y;
+    tree_order_init(&x, a, str_cmp);
+    tree_order_init(&y, b, str_cmp);
+    bool same = x.n == y.n;
+    for (uint32_t i = 0; same && i < x.n; i++)
+        same = str_eq(doc_key(x.v[i]), doc_key(y.v[i])) &&
+               schema_same(&x.v[i]->value, &y.v[i]->value);
+    tree_order_fini(&x);
+    tree_order_fini(&y);
+    return same;
 }
 
 bool schema_same(const struct doc *a, const struct doc *b)

@@ -265,20 +265,21 @@ static struct ratchet below(const struct ratchet *t, bool paired,
     return (struct ratchet){paired ? room : NULL, t->here};
 }
 
-static struct ratchet at_member(const struct ratchet *t, struct str key,
-                                struct schema_pair *room)
+static struct ratchet at_member(const struct ratchet *t, const struct doc_member *m,
+                                struct arena *a, struct schema_pair *room)
 {
+    struct str key = doc_key(m);
     if (!t->here)
         return *t;
     if (!t->up && (str_is(key, "apiVersion") || str_is(key, "kind")))
         return (struct ratchet){0};
-    return below(t, schema_pair_key(t->here, key, room), room);
+    return below(t, schema_pair_key(t->here, key, &m->value, a, room), room);
 }
 
 static void walk_map(struct runner *r, const struct schema *s, const struct doc *d,
                      const struct doc *old, const struct ratchet *t)
 {
-    bool correlated = s->map_type != MAP_STRANGE && old && old->type == DOC_MAP;
+    struct schema_lookup before = {.map = s->map_type == MAP_STRANGE ? NULL : old};
     for (uint32_t i = 0; i < d->n && r->budget >= 0; i++) {
         struct schema_pair room;
         struct str key = doc_key(&d->members[i]);
@@ -286,8 +287,8 @@ static void walk_map(struct runner *r, const struct schema *s, const struct doc 
         const struct schema *m = p ? p : s->extra;
         if (!m || !m->has_rules || !m->decl)
             continue;
-        const struct doc *was = correlated ? doc_get_str(old, key) : NULL;
-        const struct ratchet next = at_member(t, key, &room);
+        const struct doc *was = schema_lookup(&before, key, arena_of(r));
+        const struct ratchet next = at_member(t, &d->members[i], arena_of(r), &room);
         size_t here = p ? schema_path_child(r->at, key) : schema_path_key(r->at, key);
         walk(r, m, &d->members[i].value, was, &next);
         schema_path_back(r->at, here);

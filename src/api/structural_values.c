@@ -416,10 +416,10 @@ static void check_size(struct check_values *c, const struct schema *s,
 
 /* apiVersion and kind of the object itself are never kept for being old. */
 static bool pair_below(struct check_values *c, struct schema_pair *pair, struct str key,
-                       struct schema_pair *out)
+                       const struct doc *now, struct schema_pair *out)
 {
     bool typemeta = c->path.n == 0 && (str_is(key, "apiVersion") || str_is(key, "kind"));
-    return !typemeta && schema_pair_key(pair, key, out);
+    return !typemeta && schema_pair_key(pair, key, now, c->a, out);
 }
 
 static void check_member(struct check_values *c, const struct schema *s,
@@ -431,7 +431,7 @@ static void check_member(struct check_values *c, const struct schema *s,
     struct schema_pair old;
     if (!below)
         return;
-    bool paired = pair_below(c, pair, key, &old);
+    bool paired = pair_below(c, pair, key, &m->value, &old);
     size_t here = c->path.n;
     if (here || !p) /* the root's additional ones are ".key" */
         strbuf_addc(&c->path, '.');
@@ -445,9 +445,10 @@ static void check_required(struct check_values *c, const struct schema *s,
                            const struct doc *d, struct result *r)
 {
     const struct doc *required = s->values->required;
+    struct schema_lookup members = {.map = d};
     for (uint32_t i = 0; required && i < required->n; i++) {
         struct str key = doc_str(&required->items[i]);
-        if (doc_get_str(d, key))
+        if (schema_lookup(&members, key, c->a))
             continue;
         size_t here = c->path.n;
         strbuf_addc(&c->path, '.');
@@ -623,34 +624,6 @@ static struct result values_check(struct check_values *c, const struct schema *s
     if (r.first && schema_pair_same(pair, c->a))
         r = (struct result){.matches = r.matches};
     return r;
-}
-
-/* ---- Patterns ---- */
-
-static void init_patterns(void *ctx, struct schema *s)
-{
-    struct schema_values *v = s->values;
-    const struct schema_format *f = schema_format_find(v->format);
-    if (v->pattern.n)
-        v->regex = cel_regex_new(v->pattern, NULL);
-    if (f && f->pattern)
-        v->format_regex = cel_regex_new(str_from(f->pattern), NULL);
-}
-
-void schema_patterns_init(struct schema *s)
-{
-    schema_each(s, init_patterns, NULL);
-}
-
-static void fini_patterns(void *ctx, struct schema *s)
-{
-    cel_regex_free(s->values->regex);
-    cel_regex_free(s->values->format_regex);
-}
-
-void schema_patterns_fini(struct schema *s)
-{
-    schema_each(s, fini_patterns, NULL);
 }
 
 /* ---- Errors ---- */

@@ -6,19 +6,31 @@
 #include "cel/unordered.h"
 #include "cel/cel.h"
 
+/* As a key of a map, all of which are found quickly: what is no scalar as its text. */
+static struct cel_value as_key(struct cel_run *run, struct cel_value v)
+{
+    if (v.kind >= CEL_BOOL && v.kind <= CEL_STRING)
+        return v;
+    struct strbuf b = STRBUF_INIT;
+    cel_print(v, &b);
+    struct str text = arena_str(&run->arena, strbuf_str(&b));
+    strbuf_release(&b);
+    return cel_string(text);
+}
+
 /* What an item is known by. */
 static struct cel_value key_of(struct cel_run *run, struct cel_value list,
                                struct cel_value item)
 {
     if (list.aux2 != CEL_LIST_KEYED || item.kind != CEL_MAP)
-        return item;
+        return as_key(run, item);
     struct cel_value names = list.items[-1];
     struct cel_value *keys = ARENA_ARRAY(&run->arena, struct cel_value, names.len);
     for (uint32_t i = 0; i < names.len; i++) {
         const struct cel_value *v = cel_map_find(item.map, names.items[i]);
         keys[i] = v ? *v : cel_null();
     }
-    return names.len == 1 ? keys[0] : cel_list(keys, names.len);
+    return as_key(run, names.len == 1 ? keys[0] : cel_list(keys, names.len));
 }
 
 static void index_items(struct cel_run *run, struct cel_value list,
