@@ -246,7 +246,7 @@ static void *thread(void *arg)
 static void begin(void *ctx)
 {
     struct etcd *s = ctx;
-    etcd_follow(s, s->reached);
+    etcd_follow(s, s->opened);
     etcd_forget_start(s);
 }
 
@@ -277,7 +277,7 @@ static bool start_thread(struct etcd *s, struct err *e)
 static bool start(struct etcd *s, struct err *e)
 {
     bool ok = etcd_look(s, &s->revision, &s->compacted, e);
-    s->reached = s->revision;
+    s->opened = s->revision;
     if (ok)
         net_post(s->loop, begin, s);
     return ok;

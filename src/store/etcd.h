@@ -119,6 +119,7 @@ struct etcd {
     struct etcd_watch *watch;
     bool following; /* a watch is wanted */
     struct etcd_resync *resync;
+    uint64_t opened;  /* the revision then; set before the thread follows from there */
     uint64_t reached; /* all changes up to here were handed over */
     struct etcd_writes writes;
     struct etcd_job *running; /* jobs that are not done */

@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "unit/unit.h"
 
 /* LAZY: revisions; more than a server remembers of a resource. REMEMBERED: revisions that
  * it has to remember. */
-enum { LAZY = 6000, REMEMBERED = 1000, LONGEST_PATH = 400 };
+enum { LAZY = 6000, REMEMBERED = 1000, FORGOTTEN_S = 280, LONGEST_PATH = 400 };
 
 /* ---- what is watched ---- */
 
@@ -311,7 +312,7 @@ void informer_tend(struct informer *i)
 
 void informer_init(struct informer *i, const struct informer_kind *kind, struct load *l)
 {
-    *i = (struct informer){.kind = kind, .load = l};
+    *i = (struct informer){.kind = kind, .load = l, .born_ns = clock_mono_ns()};
 }
 
 void informer_fini(struct informer *i)
@@ -438,6 +439,13 @@ static size_t judge_begin(struct judge *j, const struct note *n, size_t most)
     return judge_items(j, n, most);
 }
 
+/* What is older than five minutes may be forgotten, however little it is: then a slow run
+ * proves nothing. */
+static bool may_remember(const struct informer *i)
+{
+    return clock_mono_ns() - i->born_ns < (uint64_t)FORGOTTEN_S * 1000000000;
+}
+
 void informer_check(struct informer *i, const struct history *h, bool complete)
 {
     struct judge j = {i, h, history_seek(h, i->at)};
@@ -449,7 +457,7 @@ void informer_check(struct informer *i, const struct history *h, bool complete)
             judge_event(&j, n);
         else if (n->kind == NOTE_BOOKMARK)
             judge_bookmark(&j, n);
-        else if (n->floor < n->revision + REMEMBERED)
+        else if (n->floor < n->revision + REMEMBERED && may_remember(i))
             wrong(&j, "410, and little has happened", n->revision);
     }
     enum event_type type;

@@ -49,6 +49,7 @@ struct informer {
     /* Judging goes on from here. */
     bool begun;
     uint64_t at; /* revision */
+    uint64_t born_ns;
     uint64_t events, resumed, relisted;
 };
 
