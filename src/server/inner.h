@@ -291,6 +291,8 @@ struct str qualified(struct arena *a, struct str resource, struct str group);
 bool media_negotiate(struct request *r);
 /* For watches: tables and metadata as for lists. */
 const char *media_type(enum media m);
+/* Of one alternative of an Accept header: its q, or 1. */
+double media_weight(struct str clause);
 bool media_content_type(struct request *r, struct str type, enum media *out);
 
 /* ---- objects (object.c) ---- */

@@ -83,6 +83,17 @@ static double read_weight(struct str s)
     return strtod(text, NULL);
 }
 
+double media_weight(struct str clause)
+{
+    take(&clause, ';');
+    while (clause.n) {
+        struct str value = take(&clause, ';'), key = take(&value, '=');
+        if (str_is(key, "q"))
+            return read_weight(value);
+    }
+    return 1;
+}
+
 /* One alternative of an Accept header; known: we speak its media type. */
 static bool read_clause(struct str clause, struct accept *out, double *weight,
                         bool *known)

@@ -393,23 +393,32 @@ static bool is_proto(struct str type, bool v2)
             str_is(str_sub(type, head.n + 1, SIZE_MAX), ".v1.0+protobuf"));
 }
 
-/* The first that can be made counts; weights do not. false: none can. */
+static bool is_json(struct str type)
+{
+    return str_is(type, "application/json") || str_is(type, "application/*") ||
+           str_is(type, "*/*");
+}
+
+/* The weightiest that can be made, of equal ones the first. false: none can. */
 static bool negotiate(struct request *r, struct wish *w)
 {
     struct str accept = net_header_get(r->x, "accept");
+    double best = 0;
     if (str_trim(accept).n == 0)
         return true;
     for (size_t at = 0; at < accept.n;) {
         size_t end = str_find_byte(accept, ',', at);
         struct str clause = str_sub(accept, at, end);
         struct str type = str_trim(str_sub(clause, 0, str_find_byte(clause, ';', 0)));
-        w->proto = is_proto(type, w->v2);
-        if (w->proto || str_is(type, "application/json") || str_is(type, "*/*") ||
-            str_is(type, "application/*"))
-            return true;
+        bool proto = is_proto(type, w->v2);
+        double weight = proto || is_json(type) ? media_weight(clause) : 0;
+        if (weight > best) {
+            best = weight;
+            w->proto = proto;
+        }
         at = end == SIZE_MAX ? accept.n : end + 1;
     }
-    return false;
+    return best > 0;
 }
 
 static bool read_wish(struct request *r, struct wish *w)
