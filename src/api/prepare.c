@@ -256,10 +256,31 @@ static bool old_source_can_say(const struct doc *source)
                      str_is(group, "snapshot.storage.k8s.io");
 }
 
+/* Sources of other namespaces are an alpha feature. */
+static void drop_foreign_source(struct doc *spec, const struct doc *old)
+{
+    static const char REF[] = "dataSourceRef";
+    const struct doc *was = doc_get(doc_get(old, "spec"), REF);
+    if (doc_get_text(doc_get(spec, REF), "namespace").n &&
+        !doc_get_text(was, "namespace").n)
+        doc_remove(spec, str_from(REF));
+}
+
+/* So is what is known of a volume's health. */
+static void status_of_claim(const struct api_prepare *p, struct doc *object,
+                            const struct doc *old)
+{
+    struct doc *status = prepare_map(p, object, "status");
+    (void)p;
+    if (!doc_get(doc_get(old, "status"), "healthStatus"))
+        doc_remove(status, STR("healthStatus"));
+}
+
 static void sources_of_claim(const struct api_prepare *p, struct doc *object,
                              const struct doc *old)
 {
     struct doc *spec = prepare_map(p, object, "spec");
+    drop_foreign_source(spec, old);
     const struct doc *source = api_edit_get(spec, "dataSource"),
                      *was = doc_path(old, "spec.dataSource");
     bool in_use = was && was->type == DOC_MAP;
@@ -383,7 +404,8 @@ struct preparation {
 static const struct preparation ROWS[] = {
     {"", "namespaces", STATUS, NULL, new_namespace, changed_namespace},
     {"", "nodes", 0, NULL, ranges_of_node, changed_node},
-    {"", "persistentvolumeclaims", STATUS, NULL, sources_of_claim, sources_of_claim},
+    {"", "persistentvolumeclaims", STATUS, NULL, sources_of_claim, sources_of_claim,
+     status_of_claim},
     {"", "persistentvolumes", STATUS, NULL, new_volume, NULL, volume_status},
     {"", "pods", STATUS | FIRST, SPEC, prepare_new_pod, NULL, prepare_pod_status},
     {"", "podtemplates", FIRST, "template"},

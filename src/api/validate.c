@@ -172,6 +172,14 @@ static bool same_lists(struct api_walk *w, const struct api_field *f, const stru
     return same;
 }
 
+/* What Go has where nothing was written. */
+static bool is_nothing(const struct api_field *f, const struct doc *d)
+{
+    if (!d || d->type != DOC_BOOL)
+        return api_empty(d);
+    return !d->b && !(f && f->flags & API_POINTER);
+}
+
 bool api_same(struct api_walk *w, const struct api_field *f, const struct doc *a,
               const struct doc *b)
 {
@@ -181,7 +189,7 @@ bool api_same(struct api_walk *w, const struct api_field *f, const struct doc *a
         return ((a && b) || !(f->flags & API_POINTER)) && same_structs(w, f, a, b);
     if (holds_structs(f, API_LIST) && !api_empty(a) && !api_empty(b))
         return same_lists(w, f, a, b);
-    return api_empty(a) && api_empty(b);
+    return is_nothing(f, a) && is_nothing(f, b);
 }
 
 /* "spec.devices[0].basic.name" for what stands in v1 as "spec.devices[0].name"
@@ -283,8 +291,7 @@ static void walk_row(struct api_walk *w, const struct api_type *t,
     if (old && !at.old && row->flags & API_ROW_ALWAYS)
         at.old = &EMPTY;
     if (go_on && at.value && !(row->flags & API_ROW_LEAF))
-        descend(w, row->field, row, at.value,
-                row->flags & API_ROW_FRESH ? NULL : at.old);
+        descend(w, row->field, row, at.value, row->flags & API_ROW_FRESH ? NULL : at.old);
     w->stored = stored;
     w->declared_only = outside;
     w->kept = kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/warn.h"
+#include "api/warn_inner.h"
 
 #include <string.h>
 
@@ -7,13 +7,7 @@
 #include "api/service.h"
 #include "base/quote.h"
 
-typedef void warn_fn(const struct api_warn *w, const struct doc *object,
-                     const struct doc *old);
-
-static void tell(const struct api_warn *w, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void tell(const struct api_warn *w, const char *fmt, ...)
+void warn_tell(const struct api_warn *w, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -39,11 +33,12 @@ static void warn_address(const struct api_warn *w, const char *path, struct str 
     if (!rules_ip_read(text, &ip))
         return;
     if (ip.mapped || (!ip.v6 && !str_is(text, ip.text)))
-        tell(w, "%s: non-standard IP address %s is invalid: use \"%s\"", path,
-             quoted(w, text), ip.text);
+        warn_tell(w, "%s: non-standard IP address %s is invalid: use \"%s\"", path,
+                  quoted(w, text), ip.text);
     else if (!str_is(text, ip.text))
-        tell(w, "%s: IPv6 address %s should be in RFC 5952 canonical format (\"%s\")",
-             path, quoted(w, text), ip.text);
+        warn_tell(w,
+                  "%s: IPv6 address %s should be in RFC 5952 canonical format (\"%s\")",
+                  path, quoted(w, text), ip.text);
 }
 
 static const char *at_index(const struct api_warn *w, const char *path, uint32_t i)
@@ -65,16 +60,17 @@ static void warn_range(const struct api_warn *w, const char *path, struct str te
         return;
     bool odd = r.zeros || r.ip.mapped;
     if (r.host_bits)
-        tell(w,
-             "%s: CIDR value %s is ambiguous in this context (should be \"%s\" or "
-             "\"%s/%u\"?)",
-             path, quoted(w, text), r.text, r.ip.text, r.ip.v6 ? 128 : 32);
+        warn_tell(w,
+                  "%s: CIDR value %s is ambiguous in this context (should be \"%s\" or "
+                  "\"%s/%u\"?)",
+                  path, quoted(w, text), r.text, r.ip.text, r.ip.v6 ? 128 : 32);
     if (odd)
-        tell(w, "%s: non-standard CIDR value %s is invalid: use \"%s\"", path,
-             quoted(w, text), r.text);
+        warn_tell(w, "%s: non-standard CIDR value %s is invalid: use \"%s\"", path,
+                  quoted(w, text), r.text);
     else if (!r.host_bits && r.ip.v6 && !str_is(text, r.text))
-        tell(w, "%s: IPv6 CIDR value %s should be in RFC 5952 canonical format (\"%s\")",
-             path, quoted(w, text), r.text);
+        warn_tell(
+            w, "%s: IPv6 CIDR value %s should be in RFC 5952 canonical format (\"%s\")",
+            path, quoted(w, text), r.text);
 }
 
 static void warn_ranges(const struct api_warn *w, const char *path,
@@ -89,11 +85,11 @@ static void warn_ranges(const struct api_warn *w, const char *path,
 static void warn_headless(const struct api_warn *w, const struct doc *spec)
 {
     if (doc_get_text(spec, "loadBalancerIP").n)
-        tell(w, "spec.loadBalancerIP is ignored for headless services");
+        warn_tell(w, "spec.loadBalancerIP is ignored for headless services");
     if (count(doc_get(spec, "externalIPs")))
-        tell(w, "spec.externalIPs is ignored for headless services");
+        warn_tell(w, "spec.externalIPs is ignored for headless services");
     if (!doc_is_string(doc_get(spec, "sessionAffinity"), "None"))
-        tell(w, "spec.SessionAffinity is ignored for headless services");
+        warn_tell(w, "spec.SessionAffinity is ignored for headless services");
 }
 
 static void warn_of_service(const struct api_warn *w, const struct doc *object,
@@ -106,7 +102,7 @@ static void warn_of_service(const struct api_warn *w, const struct doc *object,
                     doc_is_string(doc_get(spec, "clusterIP"), "None");
     struct str balancer = doc_get_text(spec, "loadBalancerIP");
     if (doc_get(doc_path(object, "metadata.annotations"), HINTS))
-        tell(
+        warn_tell(
             w,
             "annotation %s is deprecated, please use service.kubernetes.io/topology-mode "
             "instead",
@@ -116,19 +112,21 @@ static void warn_of_service(const struct api_warn *w, const struct doc *object,
         warn_headless(w, spec);
     warn_addresses(w, "spec.externalIPs", ips);
     if (count(ips) && !headless && !named)
-        tell(w, "spec.externalIPs is deprecated and may no longer be implemented in some "
-                "clusters");
+        warn_tell(
+            w, "spec.externalIPs is deprecated and may no longer be implemented in some "
+               "clusters");
     if (balancer.n)
         warn_address(w, "spec.loadBalancerIP", balancer);
     warn_ranges(w, "spec.loadBalancerSourceRanges",
                 doc_get(spec, "loadBalancerSourceRanges"));
     if (named && count(ips))
-        tell(w, "spec.externalIPs is ignored when spec.type is \"ExternalName\"");
+        warn_tell(w, "spec.externalIPs is ignored when spec.type is \"ExternalName\"");
     if (!named && doc_get_text(spec, "externalName").n)
-        tell(w, "spec.externalName is ignored when spec.type is not \"ExternalName\"");
+        warn_tell(w,
+                  "spec.externalName is ignored when spec.type is not \"ExternalName\"");
     if (doc_is_string(doc_get(spec, "trafficDistribution"), "PreferClose"))
-        tell(w, "spec.trafficDistribution: \"PreferClose\" is deprecated; use "
-                "\"PreferSameZone\"");
+        warn_tell(w, "spec.trafficDistribution: \"PreferClose\" is deprecated; use "
+                     "\"PreferSameZone\"");
 }
 
 static void warn_of_balancer(const struct api_warn *w, const struct doc *object,
@@ -171,7 +169,7 @@ static void warn_of_slice(const struct api_warn *w, const struct doc *object,
     static const char LABEL[] = "endpointslice.kubernetes.io/managed-by";
     const struct doc *list = doc_get(object, "endpoints");
     if (!old && doc_is_string(doc_get(object, "addressType"), "FQDN"))
-        tell(w, "spec.addressType: FQDN endpoints are deprecated");
+        warn_tell(w, "spec.addressType: FQDN endpoints are deprecated");
     if (is_managed(object, LABEL, "endpointslice-controller.k8s.io") ||
         is_managed(object, LABEL, "endpointslicemirroring-controller.k8s.io"))
         return;
@@ -186,10 +184,10 @@ static void warn_of_ingress(const struct api_warn *w, const struct doc *object,
     static const char KEY[] = "kubernetes.io/ingress.class";
     if (!old && doc_get(doc_path(object, "metadata.annotations"), KEY) &&
         !doc_path(object, "spec.ingressClassName"))
-        tell(w,
-             "annotation \"%s\" is deprecated, please use 'spec.ingressClassName' "
-             "instead",
-             KEY);
+        warn_tell(w,
+                  "annotation \"%s\" is deprecated, please use 'spec.ingressClassName' "
+                  "instead",
+                  KEY);
 }
 
 static void warn_of_peers(const struct api_warn *w, const struct doc *rules,
@@ -220,7 +218,7 @@ static void warn_of_policy(const struct api_warn *w, const struct doc *object,
 
 /* ---- labels of nodes ---- */
 
-static const char *why_deprecated(struct str label)
+const char *warn_label(struct str label)
 {
     static const struct {
         const char *label, *text;
@@ -252,9 +250,9 @@ static void warn_of_runtime(const struct api_warn *w, const struct doc *object,
 {
     const struct doc *labels = doc_path(object, "scheduling.nodeSelector");
     for (uint32_t i = 0; labels && labels->type == DOC_MAP && i < labels->n; i++) {
-        const char *why = why_deprecated(doc_key(&labels->members[i]));
+        const char *why = warn_label(doc_key(&labels->members[i]));
         if (why)
-            tell(w, "scheduling.nodeSelector: %s", why);
+            warn_tell(w, "scheduling.nodeSelector: %s", why);
     }
 }
 
@@ -272,6 +270,11 @@ static const struct {
     {"networking.k8s.io", "ingresses", warn_of_ingress},
     {"networking.k8s.io", "networkpolicies", warn_of_policy},
     {"node.k8s.io", "runtimeclasses", warn_of_runtime},
+    {"", "persistentvolumes", warn_of_volume},
+    {"", "persistentvolumeclaims", warn_of_claim},
+    {"storage.k8s.io", "storageclasses", warn_of_class},
+    {"storage.k8s.io", "csistoragecapacities", warn_of_capacity},
+    {"storage.k8s.io", "csidrivers", warn_of_driver},
 };
 
 void api_warn(const struct api_warn *w, const struct api_kind *kind,

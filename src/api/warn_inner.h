@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by warn*.c alone. */
+#ifndef DRAY_API_WARN_INNER_H
+#define DRAY_API_WARN_INNER_H
+
+#include "api/warn.h"
+
+typedef void warn_fn(const struct api_warn *w, const struct doc *object,
+                     const struct doc *old);
+
+void warn_tell(const struct api_warn *w, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* What is said of a label of nodes that nobody should use anymore; NULL: nothing. */
+const char *warn_label(struct str label);
+
+warn_fn warn_of_volume, warn_of_claim, warn_of_class, warn_of_capacity, warn_of_driver;
+
+#endif
