@@ -1,284 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The checks of the Pod Security Standards, in the order in which they are told. */
 #include "api/pod_security_inner.h"
-#include "base/quote.h"
-
-/* ---- lists of words ---- */
-
-static int by_text(const void *x, const void *y)
-{
-    return str_cmp(*(const struct str *)x, *(const struct str *)y);
-}
-
-/* Each once, sorted. */
-static void make_set(struct words *w)
-{
-    size_t n = 0;
-    if (w->v.n > 1)
-        qsort(w->v.v, w->v.n, sizeof *w->v.v, by_text);
-    for (size_t i = 0; i < w->v.n; i++)
-        if (i == 0 || !str_eq(w->v.v[i], w->v.v[i - 1]))
-            w->v.v[n++] = w->v.v[i];
-    w->v.n = n;
-}
-
-static void add_joined(struct look *l, const struct words *w, bool quoted)
-{
-    const char *mark = quoted ? "\"" : "";
-    for (size_t i = 0; i < w->v.n; i++)
-        strbuf_addf(l->detail, "%s%s%.*s%s", i ? ", " : "", mark, STR_ARG(w->v.v[i]),
-                    mark);
-}
-
-static const char *plural(const struct words *w, const char *one, const char *many)
-{
-    return w->v.n == 1 ? one : many;
-}
-
-static struct str name_of(const struct doc *d)
-{
-    struct str name = doc_get_text(d, "name");
-    return name.p ? name : STR("");
-}
-
-/* container "a", containers "a", "b" */
-static void add_containers(struct look *l, const struct words *names)
-{
-    strbuf_addf(l->detail, "%s ", plural(names, "container", "containers"));
-    add_joined(l, names, true);
-}
-
-/* pod and containers "a", "b" */
-static void add_setters(struct look *l, bool pod, const struct words *names)
-{
-    if (pod)
-        strbuf_addf(l->detail, "pod%s", names->v.n ? " and " : "");
-    if (names->v.n)
-        add_containers(l, names);
-}
-
-static const struct doc *set_at(const struct doc *d, const char *path)
-{
-    const struct doc *v = doc_path(d, path);
-    return v && v->type != DOC_NULL ? v : NULL;
-}
-
-static struct str text_at(const struct doc *d, const char *path)
-{
-    const struct doc *v = doc_path(d, path);
-    return v && v->type == DOC_STRING ? doc_str(v) : STR("");
-}
-
-static bool is_true(const struct doc *d)
-{
-    return d && d->type == DOC_BOOL && d->b;
-}
-
-static bool is_false(const struct doc *d)
-{
-    return d && d->type == DOC_BOOL && !d->b;
-}
-
-static bool is_windows(const struct look *l)
-{
-    return str_is(text_at(l->spec, "os.name"), "windows");
-}
-
-/* Its root is nobody outside. */
-static bool has_own_users(const struct look *l)
-{
-    return is_false(doc_get(l->spec, "hostUsers"));
-}
-
-static bool is_among(struct str s, const char *const *names)
-{
-    while (*names && !str_is(s, *names))
-        names++;
-    return *names != NULL;
-}
 
 /* ---- a flag of containers ---- */
 
 static void look_privilege_escalation(struct look *l)
 {
     bool windows = l->data != NULL; /* pods of another system cannot say it */
-    if (windows && is_windows(l))
+    if (windows && seen_windows(l))
         return;
     for (uint32_t i = 0; i < l->ncontainers; i++)
-        if (!is_false(
-                set_at(l->containers[i], "securityContext.allowPrivilegeEscalation")))
-            vec_push(&l->bad.v, name_of(l->containers[i]));
+        if (!seen_false(
+                seen_at(l->containers[i], "securityContext.allowPrivilegeEscalation")))
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
     if (l->bad.v.n == 0)
         return;
     l->reason = "allowPrivilegeEscalation != false";
-    add_containers(l, &l->bad);
+    tell_containers(l, &l->bad);
     strbuf_adds(l->detail, " must set securityContext.allowPrivilegeEscalation=false");
 }
 
 static void look_privileged(struct look *l)
 {
     for (uint32_t i = 0; i < l->ncontainers; i++)
-        if (is_true(set_at(l->containers[i], "securityContext.privileged")))
-            vec_push(&l->bad.v, name_of(l->containers[i]));
+        if (seen_true(seen_at(l->containers[i], "securityContext.privileged")))
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
     if (l->bad.v.n == 0)
         return;
     l->reason = "privileged";
-    add_containers(l, &l->bad);
+    tell_containers(l, &l->bad);
     strbuf_adds(l->detail, " must not set securityContext.privileged=true");
 }
 
 static void look_host_process(struct look *l)
 {
-    bool pod = is_true(set_at(l->context, "windowsOptions.hostProcess"));
+    bool pod = seen_true(seen_at(l->context, "windowsOptions.hostProcess"));
     for (uint32_t i = 0; i < l->ncontainers; i++)
-        if (is_true(
-                set_at(l->containers[i], "securityContext.windowsOptions.hostProcess")))
-            vec_push(&l->bad.v, name_of(l->containers[i]));
+        if (seen_true(
+                seen_at(l->containers[i], "securityContext.windowsOptions.hostProcess")))
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
     if (!pod && l->bad.v.n == 0)
         return;
     l->reason = "hostProcess";
-    add_setters(l, pod, &l->bad);
+    tell_setters(l, pod, &l->bad);
     strbuf_adds(l->detail,
                 " must not set securityContext.windowsOptions.hostProcess=true");
-}
-
-/* ---- profiles ---- */
-
-static bool is_armor(struct str type)
-{
-    static const char *const OK[] = {"RuntimeDefault", "Localhost", NULL};
-    return is_among(type, OK);
-}
-
-static const char ARMOR[] = "container.apparmor.security.beta.kubernetes.io/";
-
-static struct str assignment(struct look *l, struct str key, struct str value)
-{
-    struct strbuf b = STRBUF_INIT;
-    strbuf_addf(&b, "%.*s=", STR_ARG(key));
-    strbuf_add_quoted(&b, value);
-    struct str text = arena_str(l->a, strbuf_str(&b));
-    strbuf_release(&b);
-    return text;
-}
-
-static void gather_armor(struct look *l)
-{
-    const struct doc *all = doc_get(l->meta, "annotations");
-    for (uint32_t i = 0; all && all->type == DOC_MAP && i < all->n; i++) {
-        struct str key = doc_key(&all->members[i]),
-                   value = doc_str(&all->members[i].value);
-        bool ok = value.n == 0 || str_is(value, "runtime/default") ||
-                  str_starts(value, STR("localhost/"));
-        if (str_starts(key, STR(ARMOR)) && !ok)
-            vec_push(&l->more.v, assignment(l, key, value));
-    }
-    make_set(&l->more);
-}
-
-static void look_armor(struct look *l)
-{
-    const struct doc *own = set_at(l->context, "appArmorProfile");
-    bool pod = own && !is_armor(text_at(own, "type"));
-    if (pod)
-        vec_push(&l->values.v, text_at(own, "type"));
-    for (uint32_t i = 0; i < l->ncontainers; i++) {
-        const struct doc *p = set_at(l->containers[i], "securityContext.appArmorProfile");
-        if (!p || is_armor(text_at(p, "type")))
-            continue;
-        vec_push(&l->bad.v, name_of(l->containers[i]));
-        vec_push(&l->values.v, text_at(p, "type"));
-    }
-    make_set(&l->values);
-    gather_armor(l);
-    bool any = pod || l->bad.v.n;
-    if (!any && l->more.v.n == 0)
-        return;
-    add_setters(l, pod, &l->bad);
-    if (l->more.v.n)
-        strbuf_addf(l->detail, "%s%s", any ? " and " : "",
-                    plural(&l->more, "annotation", "annotations"));
-    for (size_t i = 0; i < l->more.v.n; i++)
-        vec_push(&l->values.v, l->more.v.v[i]);
-    l->reason =
-        plural(&l->values, "forbidden AppArmor profile", "forbidden AppArmor profiles");
-    strbuf_adds(l->detail, " must not set AppArmor profile type to ");
-    add_joined(l, &l->values, true);
-}
-
-/* As long as annotations said it. */
-static void look_seccomp_annotations(struct look *l)
-{
-    static const char POD[] = "seccomp.security.alpha.kubernetes.io/pod";
-    const struct doc *all = doc_get(l->meta, "annotations");
-    for (uint32_t i = 0; i <= l->ncontainers; i++) {
-        struct str key =
-            i == 0 ? str_from(POD)
-                   : arena_printf(l->a,
-                                  "container.seccomp.security.alpha.kubernetes.io/%.*s",
-                                  STR_ARG(name_of(l->containers[i - 1])));
-        const struct doc *v = doc_get_str(all, key);
-        if (v && !str_is(doc_str(v), "runtime/default") &&
-            !str_is(doc_str(v), "docker/default") &&
-            !str_starts(doc_str(v), STR("localhost/")))
-            vec_push(&l->bad.v, assignment(l, key, doc_str(v)));
-    }
-    make_set(&l->bad);
-    if (l->bad.v.n == 0)
-        return;
-    l->reason = "seccompProfile";
-    strbuf_addf(l->detail, "forbidden %s ", plural(&l->bad, "annotation", "annotations"));
-    add_joined(l, &l->bad, false);
-}
-
-/* bad: containers whose profile is none of the allowed; more: those that have none, where
- * the pod has none for them. Returns whether the pod's own is not allowed. */
-static bool gather_seccomp(struct look *l)
-{
-    const struct doc *own = set_at(l->context, "seccompProfile");
-    bool pod = own && !is_armor(text_at(own, "type"));
-    if (pod)
-        vec_push(&l->values.v, text_at(own, "type"));
-    for (uint32_t i = 0; i < l->ncontainers; i++) {
-        const struct doc *p = set_at(l->containers[i], "securityContext.seccompProfile");
-        if (!p && (!own || pod))
-            vec_push(&l->more.v, name_of(l->containers[i]));
-        if (!p || is_armor(text_at(p, "type")))
-            continue;
-        vec_push(&l->bad.v, name_of(l->containers[i]));
-        vec_push(&l->values.v, text_at(p, "type"));
-    }
-    make_set(&l->values);
-    return pod;
-}
-
-static bool tell_seccomp(struct look *l, bool pod)
-{
-    if (!pod && l->bad.v.n == 0)
-        return false;
-    l->reason = "seccompProfile";
-    add_setters(l, pod, &l->bad);
-    strbuf_adds(l->detail, " must not set securityContext.seccompProfile.type to ");
-    add_joined(l, &l->values, true);
-    return true;
-}
-
-static void look_seccomp(struct look *l)
-{
-    tell_seccomp(l, gather_seccomp(l));
-}
-
-static void look_seccomp_restricted(struct look *l)
-{
-    bool windows = l->data != NULL;
-    if ((windows && is_windows(l)) || tell_seccomp(l, gather_seccomp(l)) ||
-        l->more.v.n == 0)
-        return;
-    l->reason = "seccompProfile";
-    strbuf_adds(l->detail, "pod or ");
-    add_containers(l, &l->more);
-    strbuf_adds(l->detail, " must set securityContext.seccompProfile.type to "
-                           "\"RuntimeDefault\" or \"Localhost\"");
 }
 
 /* ---- capabilities ---- */
@@ -294,22 +60,22 @@ static void gather_added(struct look *l, const char *const *allowed)
 {
     for (uint32_t i = 0; i < l->ncontainers; i++) {
         const struct doc *list =
-            set_at(l->containers[i], "securityContext.capabilities.add");
+            seen_at(l->containers[i], "securityContext.capabilities.add");
         size_t before = l->values.v.n;
         for (uint32_t k = 0; list && list->type == DOC_LIST && k < list->n; k++)
-            if (!is_among(doc_str(&list->items[k]), allowed))
+            if (!seen_among(doc_str(&list->items[k]), allowed))
                 vec_push(&l->values.v, doc_str(&list->items[k]));
         if (l->values.v.n > before)
-            vec_push(&l->bad.v, name_of(l->containers[i]));
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
     }
-    make_set(&l->values);
+    tell_set(&l->values);
 }
 
 static void tell_added(struct look *l)
 {
-    add_containers(l, &l->bad);
+    tell_containers(l, &l->bad);
     strbuf_adds(l->detail, " must not include ");
-    add_joined(l, &l->values, true);
+    tell_joined(l, &l->values, true);
     strbuf_adds(l->detail, " in securityContext.capabilities.add");
 }
 
@@ -324,7 +90,7 @@ static void look_capabilities(struct look *l)
 
 static bool drops_all(const struct doc *container)
 {
-    const struct doc *list = set_at(container, "securityContext.capabilities.drop");
+    const struct doc *list = seen_at(container, "securityContext.capabilities.drop");
     for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)
         if (doc_is_string(&list->items[i], "ALL"))
             return true;
@@ -334,14 +100,14 @@ static bool drops_all(const struct doc *container)
 static void look_capabilities_restricted(struct look *l)
 {
     bool windows = l->data != NULL;
-    if (windows && is_windows(l))
+    if (windows && seen_windows(l))
         return;
     gather_added(l, BOUND_PORTS);
     for (uint32_t i = 0; i < l->ncontainers; i++)
         if (!drops_all(l->containers[i]))
-            vec_push(&l->more.v, name_of(l->containers[i]));
+            vec_push(&l->more.v, seen_name(l->containers[i]));
     if (l->more.v.n) {
-        add_containers(l, &l->more);
+        tell_containers(l, &l->more);
         strbuf_adds(l->detail, " must set securityContext.capabilities.drop=[\"ALL\"]");
     }
     if (l->bad.v.n) {
@@ -358,7 +124,7 @@ static void look_host_namespaces(struct look *l)
 {
     static const char *const FLAGS[] = {"hostNetwork", "hostPID", "hostIPC"};
     for (int i = 0; i < 3; i++)
-        if (is_true(doc_get(l->spec, FLAGS[i])))
+        if (seen_true(doc_get(l->spec, FLAGS[i])))
             strbuf_addf(l->detail, "%s%s=true", l->detail->n ? ", " : "", FLAGS[i]);
     if (l->detail->n)
         l->reason = "host namespaces";
@@ -367,23 +133,23 @@ static void look_host_namespaces(struct look *l)
 static void look_host_ports(struct look *l)
 {
     for (uint32_t i = 0; i < l->ncontainers; i++) {
-        const struct doc *list = set_at(l->containers[i], "ports");
+        const struct doc *list = seen_at(l->containers[i], "ports");
         size_t before = l->values.v.n;
         int64_t port;
         for (uint32_t k = 0; list && list->type == DOC_LIST && k < list->n; k++)
             if (doc_get_int64(&list->items[k], "hostPort", &port) && port)
                 vec_push(&l->values.v, arena_printf(l->a, "%d", (int)port));
         if (l->values.v.n > before)
-            vec_push(&l->bad.v, name_of(l->containers[i]));
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
     }
-    make_set(&l->values);
+    tell_set(&l->values);
     if (l->bad.v.n == 0)
         return;
     l->reason = "hostPort";
-    add_containers(l, &l->bad);
-    strbuf_addf(l->detail, " %s %s ", plural(&l->bad, "uses", "use"),
-                plural(&l->values, "hostPort", "hostPorts"));
-    add_joined(l, &l->values, false);
+    tell_containers(l, &l->bad);
+    strbuf_addf(l->detail, " %s %s ", tell_plural(&l->bad, "uses", "use"),
+                tell_plural(&l->values, "hostPort", "hostPorts"));
+    tell_joined(l, &l->values, false);
 }
 
 static void look_probes(struct look *l)
@@ -396,22 +162,22 @@ static void look_probes(struct look *l)
         "lifecycle.postStart.tcpSocket.host", "lifecycle.preStop.tcpSocket.host"};
     for (uint32_t i = 0; i < l->ncontainers; i++)
         for (size_t k = 0; k < sizeof PATHS / sizeof *PATHS; k++) {
-            struct str host = text_at(l->containers[i], PATHS[k]);
+            struct str host = seen_text(l->containers[i], PATHS[k]);
             if (host.n == 0)
                 continue;
-            vec_push(&l->bad.v, name_of(l->containers[i]));
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
             vec_push(&l->values.v, host);
         }
-    make_set(&l->bad);
-    make_set(&l->values);
+    tell_set(&l->bad);
+    tell_set(&l->values);
     if (l->bad.v.n == 0)
         return;
     l->reason = "probe or lifecycle host";
-    add_containers(l, &l->bad);
+    tell_containers(l, &l->bad);
     strbuf_addf(
-        l->detail, " %s %s ", plural(&l->bad, "uses", "use"),
-        plural(&l->values, "probe or lifecycle host", "probe or lifecycle hosts"));
-    add_joined(l, &l->values, true);
+        l->detail, " %s %s ", tell_plural(&l->bad, "uses", "use"),
+        tell_plural(&l->values, "probe or lifecycle host", "probe or lifecycle hosts"));
+    tell_joined(l, &l->values, true);
 }
 
 /* ---- volumes ---- */
@@ -427,18 +193,18 @@ static void look_host_paths(struct look *l)
 {
     const struct doc *list = volumes_of(l);
     for (uint32_t i = 0; i < list->n; i++)
-        if (set_at(&list->items[i], "hostPath"))
-            vec_push(&l->bad.v, name_of(&list->items[i]));
+        if (seen_at(&list->items[i], "hostPath"))
+            vec_push(&l->bad.v, seen_name(&list->items[i]));
     if (l->bad.v.n == 0)
         return;
     l->reason = "hostPath volumes";
-    strbuf_addf(l->detail, "%s ", plural(&l->bad, "volume", "volumes"));
-    add_joined(l, &l->bad, true);
+    strbuf_addf(l->detail, "%s ", tell_plural(&l->bad, "volume", "volumes"));
+    tell_joined(l, &l->bad, true);
 }
 
 static const char *first_set(const struct doc *d, const char *const *names)
 {
-    while (*names && !set_at(d, *names))
+    while (*names && !seen_at(d, *names))
         names++;
     return *names;
 }
@@ -475,43 +241,44 @@ static void look_volumes(struct look *l)
         if (first_set(&list->items[i], OK))
             continue;
         const char *type = first_set(&list->items[i], OTHERS);
-        vec_push(&l->bad.v, name_of(&list->items[i]));
+        vec_push(&l->bad.v, seen_name(&list->items[i]));
         vec_push(&l->values.v, str_from(type ? type : "unknown"));
     }
-    make_set(&l->values);
+    tell_set(&l->values);
     if (l->bad.v.n == 0)
         return;
     l->reason = "restricted volume types";
-    strbuf_addf(l->detail, "%s ", plural(&l->bad, "volume", "volumes"));
-    add_joined(l, &l->bad, true);
-    strbuf_addf(l->detail, " %s %s ", plural(&l->bad, "uses", "use"),
-                plural(&l->values, "restricted volume type", "restricted volume types"));
-    add_joined(l, &l->values, true);
+    strbuf_addf(l->detail, "%s ", tell_plural(&l->bad, "volume", "volumes"));
+    tell_joined(l, &l->bad, true);
+    strbuf_addf(
+        l->detail, " %s %s ", tell_plural(&l->bad, "uses", "use"),
+        tell_plural(&l->values, "restricted volume type", "restricted volume types"));
+    tell_joined(l, &l->values, true);
 }
 
 /* ---- users ---- */
 
 static void look_non_root(struct look *l)
 {
-    const struct doc *own = set_at(l->context, "runAsNonRoot");
+    const struct doc *own = seen_at(l->context, "runAsNonRoot");
     bool excused = l->data != NULL;
-    if (excused && has_own_users(l))
+    if (excused && seen_own_users(l))
         return;
     for (uint32_t i = 0; i < l->ncontainers; i++) {
-        const struct doc *v = set_at(l->containers[i], "securityContext.runAsNonRoot");
-        if (is_false(v))
-            vec_push(&l->bad.v, name_of(l->containers[i]));
-        else if (!v && !is_true(own))
-            vec_push(&l->more.v, name_of(l->containers[i]));
+        const struct doc *v = seen_at(l->containers[i], "securityContext.runAsNonRoot");
+        if (seen_false(v))
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
+        else if (!v && !seen_true(own))
+            vec_push(&l->more.v, seen_name(l->containers[i]));
     }
-    if (is_false(own) || l->bad.v.n) {
+    if (seen_false(own) || l->bad.v.n) {
         l->reason = "runAsNonRoot != true";
-        add_setters(l, is_false(own), &l->bad);
+        tell_setters(l, seen_false(own), &l->bad);
         strbuf_adds(l->detail, " must not set securityContext.runAsNonRoot=false");
     } else if (l->more.v.n) {
         l->reason = "runAsNonRoot != true";
         strbuf_adds(l->detail, "pod or ");
-        add_containers(l, &l->more);
+        tell_containers(l, &l->more);
         strbuf_adds(l->detail, " must set securityContext.runAsNonRoot=true");
     }
 }
@@ -525,15 +292,15 @@ static bool is_root(const struct doc *context)
 static void look_user(struct look *l)
 {
     bool excused = l->data != NULL;
-    if (excused && has_own_users(l))
+    if (excused && seen_own_users(l))
         return;
     for (uint32_t i = 0; i < l->ncontainers; i++)
         if (is_root(doc_get(l->containers[i], "securityContext")))
-            vec_push(&l->bad.v, name_of(l->containers[i]));
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
     if (!is_root(l->context) && l->bad.v.n == 0)
         return;
     l->reason = "runAsUser=0";
-    add_setters(l, is_root(l->context), &l->bad);
+    tell_setters(l, is_root(l->context), &l->bad);
     strbuf_adds(l->detail, " must not set runAsUser=0");
 }
 
@@ -542,22 +309,22 @@ static void look_user(struct look *l)
 static void look_proc(struct look *l)
 {
     bool excused = l->data != NULL;
-    if (excused && has_own_users(l))
+    if (excused && seen_own_users(l))
         return;
     for (uint32_t i = 0; i < l->ncontainers; i++) {
-        const struct doc *v = set_at(l->containers[i], "securityContext.procMount");
+        const struct doc *v = seen_at(l->containers[i], "securityContext.procMount");
         if (!v || doc_is_string(v, "Default"))
             continue;
-        vec_push(&l->bad.v, name_of(l->containers[i]));
+        vec_push(&l->bad.v, seen_name(l->containers[i]));
         vec_push(&l->values.v, doc_str(v));
     }
-    make_set(&l->values);
+    tell_set(&l->values);
     if (l->bad.v.n == 0)
         return;
     l->reason = "procMount";
-    add_containers(l, &l->bad);
+    tell_containers(l, &l->bad);
     strbuf_adds(l->detail, " must not set securityContext.procMount to ");
-    add_joined(l, &l->values, true);
+    tell_joined(l, &l->values, true);
 }
 
 struct selinux {
@@ -568,9 +335,9 @@ static bool is_bad_selinux(struct look *l, const struct doc *options,
                            struct selinux *seen)
 {
     const char *const *allowed = l->data;
-    struct str type = text_at(options, "type");
-    bool bad = type.n && !is_among(type, allowed), user = text_at(options, "user").n,
-         role = text_at(options, "role").n;
+    struct str type = seen_text(options, "type");
+    bool bad = type.n && !seen_among(type, allowed), user = seen_text(options, "user").n,
+         role = seen_text(options, "role").n;
     if (bad)
         vec_push(&l->values.v, type);
     seen->user |= user;
@@ -581,10 +348,10 @@ static bool is_bad_selinux(struct look *l, const struct doc *options,
 static void tell_selinux(struct look *l, const struct selinux *seen)
 {
     size_t before = l->detail->n;
-    make_set(&l->values);
+    tell_set(&l->values);
     if (l->values.v.n) {
-        strbuf_addf(l->detail, "%s ", plural(&l->values, "type", "types"));
-        add_joined(l, &l->values, true);
+        strbuf_addf(l->detail, "%s ", tell_plural(&l->values, "type", "types"));
+        tell_joined(l, &l->values, true);
     }
     if (seen->user)
         strbuf_addf(l->detail, "%suser may not be set",
@@ -601,11 +368,11 @@ static void look_selinux(struct look *l)
     for (uint32_t i = 0; i < l->ncontainers; i++)
         if (is_bad_selinux(
                 l, doc_path(l->containers[i], "securityContext.seLinuxOptions"), &seen))
-            vec_push(&l->bad.v, name_of(l->containers[i]));
+            vec_push(&l->bad.v, seen_name(l->containers[i]));
     if (!pod && l->bad.v.n == 0)
         return;
     l->reason = "seLinuxOptions";
-    add_setters(l, pod, &l->bad);
+    tell_setters(l, pod, &l->bad);
     strbuf_adds(l->detail, " set forbidden securityContext.seLinuxOptions: ");
     tell_selinux(l, &seen);
 }
@@ -644,12 +411,12 @@ static void look_sysctls(struct look *l)
     const int *minor = l->data;
     const struct doc *list = doc_get(l->context, "sysctls");
     for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)
-        if (!is_safe(name_of(&list->items[i]), *minor))
-            vec_push(&l->bad.v, name_of(&list->items[i]));
+        if (!is_safe(seen_name(&list->items[i]), *minor))
+            vec_push(&l->bad.v, seen_name(&list->items[i]));
     if (l->bad.v.n == 0)
         return;
     l->reason = "forbidden sysctls";
-    add_joined(l, &l->bad, false);
+    tell_joined(l, &l->bad, false);
 }
 
 /* ---- the table ---- */

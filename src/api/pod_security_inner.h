@@ -32,6 +32,33 @@ struct pod_check {
     const void *data;
 };
 
+/* ---- looking (pod_security_words.c) ---- */
+
+const struct doc *seen_at(const struct doc *d, const char *path); /* NULL: null, too */
+struct str seen_text(const struct doc *d, const char *path);      /* "": none */
+struct str seen_name(const struct doc *d);
+bool seen_true(const struct doc *d);
+bool seen_false(const struct doc *d);
+bool seen_among(struct str s, const char *const *names); /* ends with NULL */
+bool seen_windows(const struct look *l);
+bool seen_own_users(const struct look *l); /* its root is nobody outside */
+
+/* ---- telling ---- */
+
+void tell_set(struct words *w); /* each once, sorted */
+void tell_joined(struct look *l, const struct words *w, bool quoted);
+const char *tell_plural(const struct words *w, const char *one, const char *many);
+void tell_containers(struct look *l, const struct words *names);
+/* "pod and containers ..." */
+void tell_setters(struct look *l, bool pod, const struct words *names);
+
+/* ---- checks that have a file of their own ---- */
+
+void look_armor(struct look *l); /* pod_security_profiles.c */
+void look_seccomp(struct look *l);
+void look_seccomp_annotations(struct look *l);
+void look_seccomp_restricted(struct look *l);
+
 extern const struct pod_check pod_checks[];
 extern const uint32_t npod_checks;
 
