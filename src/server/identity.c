@@ -137,7 +137,7 @@ bool identity_revision(struct write *w, const struct doc *live, const struct doc
 bool identity_same_name(struct write *w, const struct doc *d)
 {
     struct str name = meta_text(d, "name");
-    if (name.n == 0 && str_is(w->r->x->method, "PUT") && !w->r->res->sub)
+    if (name.n == 0 && str_is(w->r->x->method, "PUT"))
         return fail_bad(w->r,
                         "the name of the object (%.*s based on URL) was undeterminable: "
                         "name must be provided",
