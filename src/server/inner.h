@@ -164,6 +164,7 @@ struct server {
     struct write *waiting;          /* writes that wait for something to come (write.h) */
     struct awaiting *awaiting;      /* requests whose admission waits (awaiting.h) */
     bool ending;                    /* no more of them */
+    struct identity_lease *lease;  /* identity_lease.h; NULL: none yet */
     struct service_ranges services; /* --service-cluster-ip-range */
     struct port_range ports;        /* --service-node-port-range */
     struct repair *repair;          /* of what Services claim (claims.h) */

@@ -18,6 +18,7 @@
 #include "server/current.h"
 #include "server/health.h"
 #include "server/hooks.h"
+#include "server/identity_lease.h"
 #include "server/measure.h"
 #include "server/custom.h"
 #include "server/definition.h"
@@ -562,8 +563,10 @@ struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
     s->opts = *opts;
     s->gates = opts->gates;
     s->dir.lock = -1;
-    if (start(s, opts, e))
+    if (start(s, opts, e)) {
+        s->lease = identity_lease_begin(s);
         return s;
+    }
     server_free(s);
     return NULL;
 }
@@ -587,6 +590,8 @@ static void one_stopped(void *ctx)
 
 void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
 {
+    identity_lease_end(s->lease);
+    s->lease = NULL;
     watch_end_all(s);
     relay_end_all(s);
     s->stopped = done;
@@ -602,6 +607,7 @@ void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
 void server_free(struct server *s)
 {
     write_end_all(s);
+    identity_lease_end(s->lease);
     service_repair_end(s);
     definitions_end(s);
     if (s->store)
