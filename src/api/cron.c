@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/duration.h"
@@ -261,7 +262,9 @@ bool cron_zone_known(struct str name)
     int n = snprintf(path, sizeof path, "%s/%.*s", FOLDER, STR_ARG(name));
     if (str_is(name, "UTC") || str_is(name, "Local"))
         return true;
-    if (n < 0 || (size_t)n >= sizeof path || str_find(name, STR("..")) != SIZE_MAX)
+    struct stat st;
+    if (n < 0 || (size_t)n >= sizeof path || str_find(name, STR("..")) != SIZE_MAX ||
+        str_starts(name, STR("/")) || str_starts(name, STR("\\")))
         return false;
-    return access(FOLDER, F_OK) != 0 || access(path, F_OK) == 0;
+    return access(FOLDER, F_OK) != 0 || (stat(path, &st) == 0 && S_ISREG(st.st_mode));
 }
