@@ -118,7 +118,7 @@ static bool names_object(const struct match_rule *rule, const struct admission *
     return rule->objects.n == 0 || names_have(&rule->objects, match_name(a));
 }
 
-/* The same resource in another version, or under another group. */
+/* The same resource in another version, or under another group: of the same name. */
 static bool is_equivalent(const struct resource *x, const struct resource *y)
 {
     return x != y && x->hub == y->hub && (x->sub == NULL) == (y->sub == NULL) &&
@@ -131,8 +131,7 @@ static const struct resource *find_equivalent(const struct match_rule *rule,
     struct server *s = a->r->s;
     for (uint32_t i = 0; i < s->nresources; i++) {
         const struct resource *res = &s->resources[i];
-        if (is_equivalent(res, a->r->res) && names_version(rule, res) &&
-            names_resource(rule, res))
+        if (is_equivalent(res, a->r->res) && names_version(rule, res))
             return res;
     }
     return NULL;
@@ -154,8 +153,8 @@ static const struct resource *rules_find(const struct match_rules *rules, bool e
             applies(&rules->v[i], a))
             return res;
     for (uint32_t i = 0; equivalent && i < rules->n; i++) {
-        const struct resource *other =
-            applies(&rules->v[i], a) ? find_equivalent(&rules->v[i], a) : NULL;
+        bool may = names_resource(&rules->v[i], res) && applies(&rules->v[i], a);
+        const struct resource *other = may ? find_equivalent(&rules->v[i], a) : NULL;
         if (other)
             return other;
     }

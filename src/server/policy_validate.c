@@ -336,11 +336,11 @@ static bool judge(struct judging *j)
     struct str why;
     j->binding = NULL;
     j->notes = doc_make_map();
-    if (!is_bound(s, j->policy->name))
-        return true;
     enum match_answer matches = match_ask(&j->policy->match, j->a, &as);
-    if (matches == MATCH_NO)
+    if (matches == MATCH_NO || !is_bound(s, j->policy->name)) {
+        j->a->r->failure = (struct failure){0};
         return true;
+    }
     if (matches == MATCH_FAILED) {
         deny_configuration(j, taken_failure(j->a->r));
         return true;
