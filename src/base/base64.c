@@ -21,13 +21,18 @@ struct str base64_encode(struct str s, struct arena *a)
     return (struct str){out, n};
 }
 
+static bool is_break(char c)
+{
+    return c == '\r' || c == '\n';
+}
+
 bool base64_decode(struct str s, struct arena *a, struct str *out)
 {
     char *bytes = arena_alloc(a, s.n / 4 * 3 + 3);
     size_t n = 0;
     uint32_t v = 0;
     unsigned bits = 0;
-    while (s.n && memchr("=\r\n", s.p[s.n - 1], 3))
+    while (s.n && (s.p[s.n - 1] == '=' || is_break(s.p[s.n - 1])))
         s.n--;
     for (size_t i = 0; i < s.n; i++) {
         /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): letters, not text */
@@ -42,11 +47,6 @@ bool base64_decode(struct str s, struct arena *a, struct str *out)
     }
     *out = (struct str){bytes, n};
     return true;
-}
-
-static bool is_break(char c)
-{
-    return c == '\r' || c == '\n';
 }
 
 static size_t skip_breaks(struct str s, size_t i)

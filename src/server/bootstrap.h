@@ -12,12 +12,14 @@
 
 struct bootstrap_row {
     const char *kind, *namespace, *name;
-    const char *json; /* a member "if" of it, or of a rule, names the gate that it needs */
+    const char
+        *json; /* a member "if" of it, or of a rule, names the gate that it needs */
 };
 extern const struct bootstrap_row bootstrap_rows[];
 extern const uint32_t bootstrap_nrows;
 
-/* The document of a row, as far as its gates are on; false: there is none of that name. */
+/* The document of a row, as far as its gates are on; false: there is none of that name.
+ */
 bool bootstrap_find(const struct api_gates *g, struct str kind, struct str namespace,
                     struct str name, struct arena *a, struct doc *out);
 /* Fills in what a new object of that kind has when the server itself makes it. */

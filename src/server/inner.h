@@ -141,15 +141,15 @@ struct server {
     const char *url;
     struct resource *resources;
     uint32_t nresources;
-    struct strmap by_name;    /* "GROUP/VERSION/RESOURCE" */
-    struct strmap by_key;     /* "GROUP/RESOURCE" */
-    struct watcher *watchers; /* open watches */
-    struct sent *sent;        /* what watches were told last (watch.c) */
-    struct hooks *hooks;      /* webhooks and policies (hooks.h) */
-    struct auth *auth;        /* who asks, and may they (auth.h) */
-    struct relay *relays;     /* what is being passed on */
-    struct openapi *openapi;  /* documents of what is served (openapi.h) */
-    struct customs *customs;  /* kinds that are made at run time (custom.h) */
+    struct strmap by_name;           /* "GROUP/VERSION/RESOURCE" */
+    struct strmap by_key;            /* "GROUP/RESOURCE" */
+    struct watcher *watchers;        /* open watches */
+    struct sent *sent;               /* what watches were told last (watch.c) */
+    struct hooks *hooks;             /* webhooks and policies (hooks.h) */
+    struct auth *auth;               /* who asks, and may they (auth.h) */
+    struct relay *relays;            /* what is being passed on */
+    struct openapi *openapi;         /* documents of what is served (openapi.h) */
+    struct customs *customs;         /* kinds that are made at run time (custom.h) */
     struct definitions *definitions; /* what is to happen to them (definition.h) */
     struct cleanup *cleanups;        /* of those that go */
     struct api_cel *cel;             /* environments of expressions */
@@ -164,7 +164,7 @@ struct server {
     struct write *waiting;          /* writes that wait for something to come (write.h) */
     struct awaiting *awaiting;      /* requests whose admission waits (awaiting.h) */
     bool ending;                    /* no more of them */
-    struct identity_lease *lease;  /* identity_lease.h; NULL: none yet */
+    struct identity_lease *lease;   /* identity_lease.h; NULL: none yet */
     struct service_ranges services; /* --service-cluster-ip-range */
     struct port_range ports;        /* --service-node-port-range */
     struct repair *repair;          /* of what Services claim (claims.h) */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creating and updating, and the way of every write into the store. */
 #include "server/awaiting.h"
-#include "server/measure.h"
 #include "server/custom.h"
+#include "server/measure.h"
 #include "server/quota.h"
 #include "server/scale.h"
 
