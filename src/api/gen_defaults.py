@@ -168,6 +168,9 @@ class Defaults:
         for i in sorted(self.tables.below(self.rows)):
             out(f'    [{i}] = true,')
         out('};\nstruct api_default_rows api_default_rows_of(const struct api_type *t)\n{\n'
-            '    return default_rows[t - types];\n}\n'
+            '    static const struct api_default_rows none;\n'
+            '    bool built_in = t >= types && t < types + sizeof types / sizeof *types;\n'
+            '    return built_in ? default_rows[t - types] : none;\n}\n'
             'bool api_default_rows_below(const struct api_type *t)\n{\n'
-            '    return default_below[t - types];\n}\n')
+            '    bool built_in = t >= types && t < types + sizeof types / sizeof *types;\n'
+            '    return built_in && default_below[t - types];\n}\n')

@@ -128,9 +128,8 @@ static bool is_equivalent(const struct resource *x, const struct resource *y)
 static const struct resource *find_equivalent(const struct match_rule *rule,
                                               const struct admission *a)
 {
-    struct server *s = a->r->s;
-    for (uint32_t i = 0; i < s->nresources; i++) {
-        const struct resource *res = &s->resources[i];
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(a->r->s, i)); i++) {
         if (is_equivalent(res, a->r->res) && names_version(rule, res))
             return res;
     }

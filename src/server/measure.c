@@ -266,13 +266,14 @@ static void print_inflight(const struct server *s, struct strbuf *out)
 /* Each kind that is stored, once, whatever its versions. */
 static bool is_first(const struct server *s, uint32_t i)
 {
-    const struct resource *r = &s->resources[i];
+    const struct resource *r = kinds_listed(s, i);
     if (r->sub || r->serve)
         return false;
-    for (uint32_t k = 0; k < i; k++)
-        if (!s->resources[k].sub && !s->resources[k].serve &&
-            str_eq(s->resources[k].prefix, r->prefix))
+    for (uint32_t k = 0; k < i; k++) {
+        const struct resource *before = kinds_listed(s, k);
+        if (!before->sub && !before->serve && str_eq(before->prefix, r->prefix))
             return false;
+    }
     return true;
 }
 
@@ -280,8 +281,8 @@ static void print_objects(const struct server *s, struct strbuf *out)
 {
     static const char NAME[] = "apiserver_resource_objects";
     metrics_print_head(out, NAME, "gauge", "Objects that are stored, by their kind.");
-    for (uint32_t i = 0; i < s->nresources; i++) {
-        const struct resource *r = &s->resources[i];
+    const struct resource *r;
+    for (uint32_t i = 0; (r = kinds_listed(s, i)); i++) {
         if (!is_first(s, i))
             continue;
         strbuf_addf(out, "%s{group=\"%s\",resource=\"%s\"} %llu\n", NAME, r->main->group,

@@ -5,8 +5,8 @@
 static const struct resource *param_resource(const struct policy *p,
                                              const struct server *s)
 {
-    for (uint32_t i = 0; i < s->nresources; i++) {
-        const struct resource *res = &s->resources[i];
+    const struct resource *res;
+    for (uint32_t i = 0; (res = kinds_listed(s, i)); i++) {
         if (!res->sub && str_eq(res->api_version, p->param_version) &&
             str_is(p->param_kind, res->main->name) && !res->serve)
             return res;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/review.h"
+#include "server/custom.h"
 
 #include "api/canonical.h"
 #include "api/convert.h"
@@ -235,7 +236,9 @@ static void take_scale(struct admission *a, const struct doc *d)
 {
     const struct doc *replicas = doc_path(d, "spec.replicas");
     const struct doc *spec = doc_get(a->object, "spec");
-    if (!replicas || !spec)
+    if (replicas && a->r->res->custom)
+        custom_set_path(a->object, a->r->res->custom->spec_replicas, *replicas, a->r->a);
+    if (!replicas || !spec || a->r->res->custom)
         return;
     struct doc copy = doc_dup(a->r->a, spec);
     doc_set(a->r->a, &copy, "replicas", *replicas);
@@ -287,11 +290,35 @@ static void to_hub(struct request *r, const struct resource *as, struct doc *d)
     doc_set(r->a, d, "apiVersion", doc_make_string(r->a, version));
 }
 
+/* Back into the version of the request, in which it goes on its way. */
+static bool take_custom(struct admission *a, const struct resource *as, bool strict,
+                        struct doc *d)
+{
+    struct api_issues issues = {0};
+    struct str why = STR_NONE;
+    bool fits =
+        d->type == DOC_MAP && custom_complete(as, d, NULL, a->r->a, &issues, &why);
+    bool ok = fits && !(strict && issues.list.n);
+    if (!ok && why.p)
+        review_fail(a->r, why);
+    else if (!ok)
+        fail_shape(a, &issues);
+    api_issues_release(&issues);
+    if (!ok)
+        return false;
+    if (as->main != a->r->res->main)
+        custom_convert(a->r->res, d, a->r->a);
+    *a->object = *d;
+    return true;
+}
+
 bool review_take(struct admission *a, const struct resource *as, bool strict,
                  struct doc *d)
 {
     struct request *r = a->r;
     bool own = is_own(r->res);
+    if (as->custom && !is_scale(r->res))
+        return take_custom(a, as, strict, d);
     const struct api_kind *k = own ? r->res->kind : as->main;
     if (!check_shape(a, k, strict, d))
         return false;
