@@ -31,10 +31,11 @@ static void put(struct fake_api *f, struct doc *all, struct str resource,
     struct doc *list = list_of(f, all, resource);
     struct doc *old =
         find(list, meta_text(object, "namespace"), meta_text(object, "name"));
+    struct doc own = doc_dup(f->a, object);
     if (old)
-        *old = *object;
+        *old = own;
     else
-        doc_append(f->a, list, *object);
+        doc_append(f->a, list, own);
 }
 
 const struct doc *fake_api_list(struct fake_api *f, const char *resource)

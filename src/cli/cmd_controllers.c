@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "client/leader.h"
 #include "control/claims.h"
+#include "control/eviction.h"
 #include "control/pool_requests.h"
 #include "net/pki.h"
 
@@ -24,6 +25,9 @@ static const char USAGE[] =
     "resourceclaim              claims are made from the templates of pods, and\n"
     "                           reservations, allocations and claims that nobody needs\n"
     "                           anymore are taken back\n"
+    "device-taint-eviction      pods go from devices with a NoExecute taint, and rules "
+    "say\n"
+    "                           how far that is\n"
     "resourcepoolstatusrequest  what pools have and what of it is free, for whoever "
     "asks\n"
     "                           (with the gate DRAResourcePoolStatus)\n"
@@ -38,7 +42,7 @@ struct options {
     bool elect;
     struct api_gates gates;
     uint64_t lease_ms, renew_ms, retry_ms;
-    uint32_t workers;
+    uint32_t workers, eviction_workers;
 };
 
 static bool set_gates(void *into, const char *list, struct err *e)
@@ -55,6 +59,8 @@ static const struct option_row ROWS[] = {
     {"feature-gates", "NAME=BOOL,...", OPTION_CALL, 0, "gates of Kubernetes", set_gates},
     {"concurrent-resourceclaim-syncs", "N", OPTION_COUNT, AT(workers),
      "claims and pods that are worked on at once (50)"},
+    {"concurrent-device-taint-eviction-syncs", "N", OPTION_COUNT, AT(eviction_workers),
+     "pods that are evicted at once (8)"},
     {"leader-elect", "BOOL", OPTION_FLAG, AT(elect),
      "whether only the holder of a lease works (true)"},
     {"leader-elect-lease-duration", "TIME", OPTION_DURATION, AT(lease_ms),
@@ -77,6 +83,7 @@ struct running {
     struct client *client;
     struct leader *leader; /* NULL: everybody works */
     struct claims *claims;
+    struct eviction *eviction;
     struct pool_requests *pool_requests;
     char identity[128];
     int code;
@@ -102,6 +109,19 @@ static void start_claims(struct running *r)
     r->claims = claims_new(r->client, &opts);
 }
 
+static void start_eviction(struct running *r)
+{
+    const struct api_gates *g = &r->options->gates;
+    struct eviction_opts opts = {
+        .rules = api_gate(g, API_GATE_DRADeviceTaintRules),
+        .group_claims = api_gate(g, API_GATE_DRAWorkloadResourceClaims),
+        .workers = r->options->eviction_workers,
+        .log = say,
+    };
+    if (api_gate(g, API_GATE_DRADeviceTaints))
+        r->eviction = eviction_new(r->client, &opts);
+}
+
 static void start_pool_requests(struct running *r)
 {
     const struct api_gates *g = &r->options->gates;
@@ -117,6 +137,7 @@ static const struct controller {
     void (*start)(struct running *r);
 } CONTROLLERS[] = {
     {"resourceclaim", start_claims},
+    {"device-taint-eviction", start_eviction},
     {"resourcepoolstatusrequest", start_pool_requests},
 };
 enum { NCONTROLLERS = sizeof CONTROLLERS / sizeof *CONTROLLERS };
@@ -158,8 +179,10 @@ static void work(struct running *r)
 static void stop(struct running *r)
 {
     claims_free(r->claims);
+    eviction_free(r->eviction);
     pool_requests_free(r->pool_requests);
     r->claims = NULL;
+    r->eviction = NULL;
     r->pool_requests = NULL;
 }
 
@@ -246,7 +269,8 @@ static bool check_names(const char *only, struct err *e)
         if (!find_controller(name))
             return err_set(e, ERR_INVALID,
                            "--only: there is no controller \"%.*s\"; there are "
-                           "resourceclaim and resourcepoolstatusrequest",
+                           "resourceclaim, device-taint-eviction and "
+                           "resourcepoolstatusrequest",
                            STR_ARG(name));
         at = end == SIZE_MAX ? s.n : end + 1;
     }

@@ -177,8 +177,8 @@ static void add_key(struct claims *c, const char *what, struct str namespace,
 {
     struct arena a;
     arena_init(&a);
-    workqueue_add(c->queue, arena_printf(&a, "%s:%.*s/%.*s", what, STR_ARG(namespace),
-                                         STR_ARG(name)));
+    worker_add(c->worker,
+               arena_printf(&a, "%s:%.*s/%.*s", what, STR_ARG(namespace), STR_ARG(name)));
     arena_fini(&a);
 }
 
@@ -379,53 +379,11 @@ static void on_trouble(void *ctx, const char *what)
 
 /* ---- work ---- */
 
-enum progress claims_fail(struct claims_work *w, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    err_setv(&w->err, ERR_INVALID, fmt, ap);
-    va_end(ap);
-    return PROGRESS_FAILED;
-}
-
-enum progress claims_ask(struct claims_work *w, const char *method, const char *type,
-                         struct str path, const struct doc *body,
-                         const struct client_answer **out)
-{
-    struct strbuf json = STRBUF_INIT;
-    if (body)
-        doc_write_json(body, DOC_JSON_COMPACT, &json);
-    struct client_request q = {
-        .method = method, .type = type, .path = path, .body = strbuf_str(&json)};
-    *out = steps_ask(&w->steps, &q);
-    strbuf_release(&json);
-    return *out ? PROGRESS_DONE : PROGRESS_WAIT;
-}
-
-const struct doc *claims_answer_doc(struct claims_work *w, const struct client_answer *a)
-{
-    struct doc_source src = {.name = "answer", .text = a->body};
-    struct doc *d = ARENA_NEW(w->a, struct doc);
-    return doc_read_json(&src, w->a, d, NULL) ? d : NULL;
-}
-
-static void work_free(struct claims_work *w)
-{
-    *w->link = w->next;
-    if (w->next)
-        w->next->link = w->link;
-    steps_fini(&w->steps);
-    object_unref(w->claim);
-    err_release(&w->err);
-    free((char *)w->key.p);
-    free(w);
-}
-
-static enum progress sync_key(struct claims_work *w)
+static enum progress sync_key(struct work *w)
 {
     static const struct {
         struct str prefix;
-        enum progress (*sync)(struct claims_work *w, struct str key);
+        enum progress (*sync)(struct work *w, struct str key);
     } KINDS[] = {
         {{"claim:", 6}, claims_sync_claim},
         {{"pod:", 4}, claims_sync_pod},
@@ -435,41 +393,6 @@ static enum progress sync_key(struct claims_work *w)
         if (str_starts(w->key, KINDS[i].prefix))
             return KINDS[i].sync(w, str_sub(w->key, KINDS[i].prefix.n, w->key.n));
     return PROGRESS_DONE;
-}
-
-static void go_on(void *ctx)
-{
-    struct claims_work *w = ctx;
-    struct claims *c = w->c;
-    enum progress p = sync_key(w);
-    if (p == PROGRESS_WAIT)
-        return;
-    bool failed = p == PROGRESS_FAILED;
-    if (failed && c->opts.log)
-        c->opts.log(c->opts.log_ctx, err_text(&w->err));
-    workqueue_done(c->queue, w->key, !failed || w->hopeless);
-    work_free(w);
-}
-
-static void work(void *ctx, struct str key)
-{
-    struct claims *c = ctx;
-    if (c->hold) {
-        c->hold(c->hold_ctx, key);
-        workqueue_done(c->queue, key, true);
-        return;
-    }
-    struct claims_work *w = mem_zalloc(sizeof *w);
-    *w = (struct claims_work){.c = c,
-                              .key = {mem_dup(key.p, key.n), key.n},
-                              .next = c->works,
-                              .link = &c->works};
-    if (w->next)
-        w->next->link = &w->next;
-    c->works = w;
-    steps_init(&w->steps, c->client, go_on, w);
-    w->a = &w->steps.arena;
-    go_on(w);
 }
 
 /* ---- life ---- */
@@ -497,12 +420,14 @@ struct claims *claims_new(struct client *client, const struct claims_opts *opts)
                                      GROUP = {on_group, NULL, on_trouble},
                                      CLAIM = {on_claim, NULL, on_trouble},
                                      TEMPLATE = {on_template, NULL, on_trouble};
-    struct workqueue_opts queue = {.workers = opts->workers ? opts->workers : WORKERS};
+    struct worker_opts worker = {.queue.workers = opts->workers ? opts->workers : WORKERS,
+                                 .log = opts->log,
+                                 .log_ctx = opts->log_ctx};
     struct claims *c = mem_zalloc(sizeof *c);
     c->client = client;
     c->opts = *opts;
     init_indexes(c);
-    c->queue = workqueue_new(client_loop(client), &queue, work, c);
+    c->worker = worker_new(client, &worker, sync_key, c);
     c->events = events_new(client, "resource_claim");
     c->pods = watch(c, &claims_kind_pod, &POD);
     c->claims = watch(c, &claims_kind_claim, &CLAIM);
@@ -522,9 +447,7 @@ void claims_free(struct claims *c)
 {
     if (!c)
         return;
-    while (c->works)
-        work_free(c->works);
-    workqueue_free(c->queue);
+    worker_free(c->worker);
     events_free(c->events);
     informer_free(c->pods);
     informer_free(c->groups);

@@ -10,29 +10,35 @@
 
 static const char FINALIZER[] = "resource.kubernetes.io/delete-protection";
 
+/* As it was first seen (take_claim). */
+static const struct object *claim_of(const struct work *w)
+{
+    return w->kept;
+}
+
 /* ---- consumers ---- */
 
 /* *keep: the consumer may still want it. One that no cache knows is asked for: it may be
  * new. */
-static enum progress check_live(struct claims_work *w, const struct client_kind *kind,
+static enum progress check_live(struct work *w, const struct client_kind *kind,
                                 struct str name, struct str uid, bool *keep)
 {
     const struct client_answer *a;
-    struct str path = client_path(kind, w->claim->namespace, name, NULL, w->a);
-    enum progress p = claims_ask(w, "GET", NULL, path, NULL, &a);
+    struct str path = client_path(kind, claim_of(w)->namespace, name, NULL, w->a);
+    enum progress p = work_ask(w, "GET", NULL, path, NULL, &a);
     if (p != PROGRESS_DONE)
         return p;
-    const struct doc *d = a->ok ? claims_answer_doc(w, a) : NULL;
+    const struct doc *d = a->ok ? work_answer_doc(w, a) : NULL;
     if (!d && a->status != 404)
-        return claims_fail(w, "%s", a->message);
+        return work_fail(w, "%s", a->message);
     *keep = d && str_eq(doc_get_text(doc_get(d, "metadata"), "uid"), uid);
     return PROGRESS_DONE;
 }
 
-static enum progress check_consumer(struct claims_work *w, const struct doc *reserved,
+static enum progress check_consumer(struct work *w, const struct doc *reserved,
                                     bool *keep)
 {
-    const struct claims *c = w->c;
+    const struct claims *c = claims_of(w);
     struct str group = doc_get_text(reserved, "apiGroup"),
                resource = doc_get_text(reserved, "resource"),
                name = doc_get_text(reserved, "name"), uid = doc_get_text(reserved, "uid");
@@ -47,7 +53,7 @@ static enum progress check_consumer(struct claims_work *w, const struct doc *res
         return PROGRESS_DONE;
     }
     struct str key =
-        arena_printf(w->a, "%.*s/%.*s", STR_ARG(w->claim->namespace), STR_ARG(name));
+        arena_printf(w->a, "%.*s/%.*s", STR_ARG(claim_of(w)->namespace), STR_ARG(name));
     const struct object *o = informer_get(pod ? c->pods : c->groups, key);
     if (!o)
         return check_live(w, pod ? &claims_kind_pod : &claims_kind_group, name, uid,
@@ -56,10 +62,9 @@ static enum progress check_consumer(struct claims_work *w, const struct doc *res
     return PROGRESS_DONE;
 }
 
-static enum progress find_remaining(struct claims_work *w, struct doc *remaining,
-                                    uint32_t *had)
+static enum progress find_remaining(struct work *w, struct doc *remaining, uint32_t *had)
 {
-    const struct doc *list = doc_path(w->claim->doc, "status.reservedFor");
+    const struct doc *list = doc_path(claim_of(w)->doc, "status.reservedFor");
     *remaining = doc_make_list();
     *had = list && list->type == DOC_LIST ? list->n : 0;
     for (uint32_t i = 0; i < *had; i++) {
@@ -91,23 +96,23 @@ static bool is_allocated(const struct doc *claim)
 }
 
 /* *claim becomes what the server made of it. */
-static enum progress update(struct claims_work *w, const char *sub,
-                            const struct doc **claim, const struct doc *want)
+static enum progress update(struct work *w, const char *sub, const struct doc **claim,
+                            const struct doc *want)
 {
     const struct client_answer *a;
-    struct str path =
-        client_path(&claims_kind_claim, w->claim->namespace, w->claim->name, sub, w->a);
-    enum progress p = claims_ask(w, "PUT", NULL, path, want, &a);
+    struct str path = client_path(&claims_kind_claim, claim_of(w)->namespace,
+                                  claim_of(w)->name, sub, w->a);
+    enum progress p = work_ask(w, "PUT", NULL, path, want, &a);
     if (p != PROGRESS_DONE)
         return p;
-    const struct doc *d = a->ok ? claims_answer_doc(w, a) : NULL;
+    const struct doc *d = a->ok ? work_answer_doc(w, a) : NULL;
     if (!d)
-        return claims_fail(w, "%s", a->message);
+        return work_fail(w, "%s", a->message);
     *claim = d;
     return PROGRESS_DONE;
 }
 
-static enum progress write_status(struct claims_work *w, const struct doc **claim,
+static enum progress write_status(struct work *w, const struct doc **claim,
                                   const struct doc *remaining, bool deallocate)
 {
     struct doc d = doc_dup(w->a, *claim);
@@ -120,7 +125,7 @@ static enum progress write_status(struct claims_work *w, const struct doc **clai
     return update(w, "status", claim, &d);
 }
 
-static enum progress drop_finalizer(struct claims_work *w, const struct doc **claim)
+static enum progress drop_finalizer(struct work *w, const struct doc **claim)
 {
     struct doc d = doc_dup(w->a, *claim), left = doc_make_list();
     struct doc *meta = api_edit_get(&d, "metadata");
@@ -137,9 +142,9 @@ static enum progress drop_finalizer(struct claims_work *w, const struct doc **cl
 /* ---- the whole ---- */
 
 /* Some consumers are gone. */
-static enum progress release(struct claims_work *w, const struct doc *remaining)
+static enum progress release(struct work *w, const struct doc *remaining)
 {
-    const struct doc *claim = w->claim->doc;
+    const struct doc *claim = claim_of(w)->doc;
     bool deallocate = remaining->n == 0 && has_finalizer(claim);
     enum progress p = write_status(w, &claim, remaining, deallocate);
     if (p == PROGRESS_DONE && has_finalizer(claim) && !is_allocated(claim))
@@ -148,9 +153,9 @@ static enum progress release(struct claims_work *w, const struct doc *remaining)
 }
 
 /* A claim that is deleted, and that nobody uses. */
-static enum progress let_go(struct claims_work *w, const struct doc *remaining)
+static enum progress let_go(struct work *w, const struct doc *remaining)
 {
-    const struct doc *claim = w->claim->doc;
+    const struct doc *claim = claim_of(w)->doc;
     enum progress p = PROGRESS_DONE;
     if (is_allocated(claim))
         p = write_status(w, &claim, remaining, true);
@@ -159,45 +164,52 @@ static enum progress let_go(struct claims_work *w, const struct doc *remaining)
 
 /* A claim made for a pod that will not need it; of a pod that is not known, garbage
  * collection decides. */
-static enum progress delete_unused(struct claims_work *w)
+static enum progress delete_unused(struct work *w)
 {
-    const struct doc *owner = claim_ref_controller(w->claim->doc);
+    const struct doc *owner = claim_ref_controller(claim_of(w)->doc);
     const struct client_answer *a;
     if (!owner || !doc_is_string(doc_get(owner, "apiVersion"), "v1") ||
         !doc_is_string(doc_get(owner, "kind"), "Pod"))
         return PROGRESS_DONE;
-    struct str key = arena_printf(w->a, "%.*s/%.*s", STR_ARG(w->claim->namespace),
+    struct str key = arena_printf(w->a, "%.*s/%.*s", STR_ARG(claim_of(w)->namespace),
                                   STR_ARG(doc_get_text(owner, "name")));
-    const struct object *pod = informer_get(w->c->pods, key);
+    const struct object *pod = informer_get(claims_of(w)->pods, key);
     if (!pod || (str_eq(pod->uid, doc_get_text(owner, "uid")) &&
                  !claim_ref_pod_is_done(pod->doc)))
         return PROGRESS_DONE;
-    struct str path =
-        client_path(&claims_kind_claim, w->claim->namespace, w->claim->name, NULL, w->a);
-    enum progress p = claims_ask(w, "DELETE", NULL, path, NULL, &a);
+    struct str path = client_path(&claims_kind_claim, claim_of(w)->namespace,
+                                  claim_of(w)->name, NULL, w->a);
+    enum progress p = work_ask(w, "DELETE", NULL, path, NULL, &a);
     if (p == PROGRESS_DONE && !a->ok && a->status != 404)
-        return claims_fail(w, "delete unused generated claim %.*s: %s",
-                           STR_ARG(w->claim->key), a->message);
+        return work_fail(w, "delete unused generated claim %.*s: %s",
+                         STR_ARG(claim_of(w)->key), a->message);
     return p;
+}
+
+static void release_claim(void *kept)
+{
+    object_unref(kept);
 }
 
 /* All of it starts from the claim as it was first seen: what the controller itself has
  * changed meanwhile is not to lead elsewhere. */
-static bool take_claim(struct claims_work *w, struct str key)
+static bool take_claim(struct work *w, struct str key)
 {
-    const struct object *o = w->claim ? NULL : informer_get(w->c->claims, key);
-    if (o)
-        w->claim = object_ref((struct object *)o);
-    return w->claim != NULL;
+    const struct object *o = w->kept ? NULL : informer_get(claims_of(w)->claims, key);
+    if (o) {
+        w->kept = object_ref((struct object *)o);
+        w->release = release_claim;
+    }
+    return w->kept != NULL;
 }
 
-enum progress claims_sync_claim(struct claims_work *w, struct str key)
+enum progress claims_sync_claim(struct work *w, struct str key)
 {
     struct doc remaining;
     uint32_t had;
     if (!take_claim(w, key))
         return PROGRESS_DONE;
-    const struct doc *claim = w->claim->doc;
+    const struct doc *claim = claim_of(w)->doc;
     enum progress p = find_remaining(w, &remaining, &had);
     if (p != PROGRESS_DONE)
         return p;

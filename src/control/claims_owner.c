@@ -23,29 +23,29 @@ struct owner {
 
 /* ---- does the claim exist ---- */
 
-static bool is_ours(const struct claims_work *w, const struct owner *o,
-                    enum claim_known known, const struct doc *claim)
+static bool is_ours(const struct work *w, const struct owner *o, enum claim_known known,
+                    const struct doc *claim)
 {
-    bool groups = !o->is_group && w->c->opts.group_claims;
+    bool groups = !o->is_group && claims_of(w)->opts.group_claims;
     return known == CLAIM_NAMED || claim_ref_is_for(claim, o->doc, groups);
 }
 
 /* *exists: and it is the right one. What no cache knows is asked for. */
-static enum progress check_exists(struct claims_work *w, const struct owner *o,
+static enum progress check_exists(struct work *w, const struct owner *o,
                                   enum claim_known known, struct str name, bool *exists)
 {
-    const struct object *have = claims_find(w->c, o->namespace, name);
+    const struct object *have = claims_find(claims_of(w), o->namespace, name);
     const struct client_answer *a;
     *exists = have && is_ours(w, o, known, have->doc);
     if (have)
         return PROGRESS_DONE;
     struct str path = client_path(&claims_kind_claim, o->namespace, name, NULL, w->a);
-    enum progress p = claims_ask(w, "GET", NULL, path, NULL, &a);
+    enum progress p = work_ask(w, "GET", NULL, path, NULL, &a);
     if (p != PROGRESS_DONE || a->status == 404)
         return p;
-    const struct doc *claim = a->ok ? claims_answer_doc(w, a) : NULL;
+    const struct doc *claim = a->ok ? work_answer_doc(w, a) : NULL;
     if (!claim)
-        return claims_fail(w, "checking claim existence: %s", a->message);
+        return work_fail(w, "checking claim existence: %s", a->message);
     *exists = is_ours(w, o, known, claim);
     return PROGRESS_DONE;
 }
@@ -120,71 +120,70 @@ static const char *find_disabled(const struct claims *c, const struct doc *templ
     return NULL;
 }
 
-static enum progress create(struct claims_work *w, const struct owner *o,
-                            struct str entry, struct str template, struct str *name)
+static enum progress create(struct work *w, const struct owner *o, struct str entry,
+                            struct str template, struct str *name)
 {
     struct str key =
         arena_printf(w->a, "%.*s/%.*s", STR_ARG(o->namespace), STR_ARG(template));
-    const struct object *t = informer_get(w->c->templates, key);
-    const char *disabled = t ? find_disabled(w->c, t->doc) : NULL;
+    const struct object *t = informer_get(claims_of(w)->templates, key);
+    const char *disabled = t ? find_disabled(claims_of(w), t->doc) : NULL;
     const struct client_answer *a;
     if (!t)
-        return claims_fail(w,
-                           "resource claim template \"%.*s\": "
-                           "resourceclaimtemplate.resource.k8s.io \"%.*s\" not found",
-                           STR_ARG(template), STR_ARG(template));
+        return work_fail(w,
+                         "resource claim template \"%.*s\": "
+                         "resourceclaimtemplate.resource.k8s.io \"%.*s\" not found",
+                         STR_ARG(template), STR_ARG(template));
     if (disabled)
-        return claims_fail(w, "%s", disabled);
+        return work_fail(w, "%s", disabled);
     struct doc claim = make_claim(o, entry, t->doc, w->a);
     struct str path = client_path(&claims_kind_claim, o->namespace, STR_NONE, NULL, w->a);
-    enum progress p = claims_ask(w, "POST", NULL, path, &claim, &a);
+    enum progress p = work_ask(w, "POST", NULL, path, &claim, &a);
     if (p != PROGRESS_DONE)
         return p;
     static const struct object_opts PLAIN;
     struct object *made = a->ok ? object_of_json(a->body, &PLAIN, NULL) : NULL;
     if (!made)
-        return claims_fail(w, "create ResourceClaim : %s", a->message);
+        return work_fail(w, "create ResourceClaim : %s", a->message);
     *name = arena_str(w->a, made->name);
-    claims_remember(w->c, made);
+    claims_remember(claims_of(w), made);
     return PROGRESS_DONE;
 }
 
 /* ---- entries ---- */
 
 /* The claim of an entry that its group makes: it is waited for. */
-static enum progress use_groups(struct claims_work *w, const struct owner *o,
-                                struct str entry, struct str *name)
+static enum progress use_groups(struct work *w, const struct owner *o, struct str entry,
+                                struct str *name)
 {
-    if (!w->c->opts.group_claims) {
+    if (!claims_of(w)->opts.group_claims) {
         w->hopeless = true;
-        return claims_fail(w,
-                           "claim %.*s is a PodGroup claim but the "
-                           "DRAWorkloadResourceClaims feature is disabled",
-                           STR_ARG(entry));
+        return work_fail(w,
+                         "claim %.*s is a PodGroup claim but the "
+                         "DRAWorkloadResourceClaims feature is disabled",
+                         STR_ARG(entry));
     }
-    const struct object *made = claims_find_made(w->c, o->group, entry);
+    const struct object *made = claims_find_made(claims_of(w), o->group, entry);
     if (made)
         *name = made->name;
     return PROGRESS_DONE;
 }
 
-static enum progress unknown_entry(struct claims_work *w, const struct owner *o,
+static enum progress unknown_entry(struct work *w, const struct owner *o,
                                    struct str entry)
 {
     static const char TEXT[] = "none of the supported fields are set";
     if (o->is_group)
-        return claims_fail(w,
-                           "checking for claim before creating it: PodGroup %.*s/%.*s, "
-                           "spec.resourceClaim %.*s: %s",
-                           STR_ARG(o->namespace), STR_ARG(o->name), STR_ARG(entry), TEXT);
-    return claims_fail(w,
-                       "checking for claim before creating it: pod \"%.*s/%.*s\", "
-                       "spec.resourceClaim \"%.*s\": %s",
-                       STR_ARG(o->namespace), STR_ARG(o->name), STR_ARG(entry), TEXT);
+        return work_fail(w,
+                         "checking for claim before creating it: PodGroup %.*s/%.*s, "
+                         "spec.resourceClaim %.*s: %s",
+                         STR_ARG(o->namespace), STR_ARG(o->name), STR_ARG(entry), TEXT);
+    return work_fail(w,
+                     "checking for claim before creating it: pod \"%.*s/%.*s\", "
+                     "spec.resourceClaim \"%.*s\": %s",
+                     STR_ARG(o->namespace), STR_ARG(o->name), STR_ARG(entry), TEXT);
 }
 
-static enum progress resolve(struct claims_work *w, struct owner *o,
-                             const struct doc *entry)
+static enum progress resolve(struct work *w, struct owner *o, const struct doc *entry)
 {
     struct str name, entry_name = doc_get_text(entry, "name"),
                      template = doc_get_text(entry, "resourceClaimTemplateName");
@@ -197,7 +196,7 @@ static enum progress resolve(struct claims_work *w, struct owner *o,
         p = check_exists(w, o, known, name, &exists);
     if (p != PROGRESS_DONE || exists || !template.p)
         return p;
-    const struct object *made = claims_find_made(w->c, o->doc, entry_name);
+    const struct object *made = claims_find_made(claims_of(w), o->doc, entry_name);
     name = made ? made->name : STR_NONE;
     if (o->group && claim_ref_is_groups(entry, o->group)) {
         name = STR_NONE;
@@ -217,20 +216,20 @@ static struct event_about about_owner(const struct owner *o)
 }
 
 /* Tells the owner's users, and whoever reads the log. */
-static void tell_failure(struct claims_work *w, const struct owner *o,
-                         const struct doc *entry)
+static void tell_failure(struct work *w, const struct owner *o, const struct doc *entry)
 {
     struct event_about about = about_owner(o);
     const char *what = o->is_group ? "PodGroupResourceClaim" : "PodResourceClaim";
     struct str name = doc_get_text(entry, "name");
     struct str text =
         arena_printf(w->a, "%s %.*s: %s", what, STR_ARG(name), err_text(&w->err));
-    events_tell(w->c->events, &about, "Warning", "FailedResourceClaimCreation", text);
-    claims_fail(w, "%s %.*s/%.*s, %.*s", o->is_group ? "PodGroup" : "pod",
-                STR_ARG(o->namespace), STR_ARG(o->name), STR_ARG(text));
+    events_tell(claims_of(w)->events, &about, "Warning", "FailedResourceClaimCreation",
+                text);
+    work_fail(w, "%s %.*s/%.*s, %.*s", o->is_group ? "PodGroup" : "pod",
+              STR_ARG(o->namespace), STR_ARG(o->name), STR_ARG(text));
 }
 
-static enum progress resolve_all(struct claims_work *w, struct owner *o)
+static enum progress resolve_all(struct work *w, struct owner *o)
 {
     for (uint32_t i = 0; o->entries && i < o->entries->n; i++) {
         enum progress p = resolve(w, o, &o->entries->items[i]);
@@ -246,7 +245,7 @@ static enum progress resolve_all(struct claims_work *w, struct owner *o)
 
 /* Of a pod all entries that have a claim, so that none is lost when others write too; of
  * a group those that are new. */
-static void add_known(struct claims_work *w, const struct owner *o, struct doc *names)
+static void add_known(struct work *w, const struct owner *o, struct doc *names)
 {
     const struct doc *list = doc_path(o->doc, "status.resourceClaimStatuses");
     for (uint32_t i = 0; !o->is_group && list && list->type == DOC_LIST && i < list->n;
@@ -263,7 +262,7 @@ static int by_key(const void *a, const void *b)
     return str_cmp(doc_key(a), doc_key(b));
 }
 
-static struct doc make_statuses(struct claims_work *w, struct doc *names)
+static struct doc make_statuses(struct work *w, struct doc *names)
 {
     struct doc list = doc_make_list();
     qsort(names->members, names->n, sizeof *names->members, by_key);
@@ -276,7 +275,7 @@ static struct doc make_statuses(struct claims_work *w, struct doc *names)
     return list;
 }
 
-static enum progress write_status(struct claims_work *w, struct owner *o)
+static enum progress write_status(struct work *w, struct owner *o)
 {
     const struct client_kind *kind = o->is_group ? &claims_kind_group : &claims_kind_pod;
     struct doc d = doc_make_map(), meta = doc_make_map(), status = doc_make_map();
@@ -294,11 +293,11 @@ static enum progress write_status(struct claims_work *w, struct owner *o)
         arena_printf(a, "%.*s?fieldManager=ResourceClaimController&force=true",
                      STR_ARG(client_path(kind, o->namespace, o->name, "status", a)));
     enum progress p =
-        claims_ask(w, "PATCH", "application/apply-patch+yaml", path, &d, &answer);
+        work_ask(w, "PATCH", "application/apply-patch+yaml", path, &d, &answer);
     if (p == PROGRESS_DONE && !answer->ok)
-        return claims_fail(w, "update %s %.*s/%.*s ResourceClaimStatuses: %s",
-                           o->is_group ? "PodGroup" : "pod", STR_ARG(o->namespace),
-                           STR_ARG(o->name), answer->message);
+        return work_fail(w, "update %s %.*s/%.*s ResourceClaimStatuses: %s",
+                         o->is_group ? "PodGroup" : "pod", STR_ARG(o->namespace),
+                         STR_ARG(o->name), answer->message);
     return p;
 }
 
@@ -318,7 +317,7 @@ static struct doc make_consumer(const struct owner *o, const struct doc *entry,
     return d;
 }
 
-static enum progress reserve(struct claims_work *w, const struct owner *o,
+static enum progress reserve(struct work *w, const struct owner *o,
                              const struct doc *entry, const struct object *claim)
 {
     struct arena *a = w->a;
@@ -331,34 +330,34 @@ static enum progress reserve(struct claims_work *w, const struct owner *o,
     doc_set(a, status, "reservedFor", list);
     struct str path =
         client_path(&claims_kind_claim, o->namespace, claim->name, "status", a);
-    enum progress p = claims_ask(w, "PUT", NULL, path, &d, &answer);
+    enum progress p = work_ask(w, "PUT", NULL, path, &d, &answer);
     if (p == PROGRESS_DONE && !answer->ok)
-        return claims_fail(w, "reserve claim %.*s: %s", STR_ARG(claim->key),
-                           answer->message);
+        return work_fail(w, "reserve claim %.*s: %s", STR_ARG(claim->key),
+                         answer->message);
     return p;
 }
 
 /* *more false: what follows has to wait for a claim that is not there. */
-static enum progress reserve_entry(struct claims_work *w, const struct owner *o,
+static enum progress reserve_entry(struct work *w, const struct owner *o,
                                    const struct doc *entry, bool *more)
 {
-    bool groups = w->c->opts.group_claims;
+    bool groups = claims_of(w)->opts.group_claims;
     struct str name;
     enum claim_known known = claim_ref_name(o->doc, entry, &name);
     if (known == CLAIM_NOT_NEEDED)
         return PROGRESS_DONE;
     if (known == CLAIM_NOT_MADE)
-        return claims_fail(w, "pod \"%.*s/%.*s\": ResourceClaim not created yet",
-                           STR_ARG(o->namespace), STR_ARG(o->name));
+        return work_fail(w, "pod \"%.*s/%.*s\": ResourceClaim not created yet",
+                         STR_ARG(o->namespace), STR_ARG(o->name));
     struct str key =
         arena_printf(w->a, "%.*s/%.*s", STR_ARG(o->namespace), STR_ARG(name));
-    const struct object *claim = informer_get(w->c->claims, key);
+    const struct object *claim = informer_get(claims_of(w)->claims, key);
     *more = claim != NULL;
     if (!claim)
         return PROGRESS_DONE;
     if (known == CLAIM_GENERATED && !claim_ref_is_for(claim->doc, o->doc, groups))
-        return claims_fail(w, "%.*s",
-                           STR_ARG(claim_ref_not_for(claim->doc, o->doc, groups, w->a)));
+        return work_fail(w, "%.*s",
+                         STR_ARG(claim_ref_not_for(claim->doc, o->doc, groups, w->a)));
     if (!doc_path(claim->doc, "status.allocation") ||
         claim_ref_is_reserved(claim->doc, o->doc, groups))
         return PROGRESS_DONE;
@@ -367,7 +366,7 @@ static enum progress reserve_entry(struct claims_work *w, const struct owner *o,
     return reserve(w, o, entry, claim);
 }
 
-static enum progress reserve_all(struct claims_work *w, const struct owner *o)
+static enum progress reserve_all(struct work *w, const struct owner *o)
 {
     bool more = true;
     enum progress p = PROGRESS_DONE;
@@ -394,35 +393,36 @@ static bool find_owner(const struct informer *in, struct str key, struct owner *
     return true;
 }
 
-static enum progress find_group(struct claims_work *w, struct owner *o)
+static enum progress find_group(struct work *w, struct owner *o)
 {
     struct str group = claim_ref_group(o->doc);
     if (!group.p)
         return PROGRESS_DONE;
     struct str key =
         arena_printf(w->a, "%.*s/%.*s", STR_ARG(o->namespace), STR_ARG(group));
-    const struct object *found = w->c->groups ? informer_get(w->c->groups, key) : NULL;
+    const struct object *found =
+        claims_of(w)->groups ? informer_get(claims_of(w)->groups, key) : NULL;
     if (found) {
         o->group = found->doc;
         return PROGRESS_DONE;
     }
-    w->hopeless = !w->c->groups;
+    w->hopeless = !claims_of(w)->groups;
     struct str why =
-        w->c->groups
+        claims_of(w)->groups
             ? arena_printf(w->a, "podgroup.scheduling.k8s.io \"%.*s\" not found",
                            STR_ARG(group))
             : arena_printf(w->a,
                            "Pod is a member of PodGroup %.*s but GenericWorkload feature "
                            "is disabled",
                            STR_ARG(group));
-    return claims_fail(w, "get PodGroup for Pod %.*s/%.*s: %.*s", STR_ARG(o->namespace),
-                       STR_ARG(o->name), STR_ARG(why));
+    return work_fail(w, "get PodGroup for Pod %.*s/%.*s: %.*s", STR_ARG(o->namespace),
+                     STR_ARG(o->name), STR_ARG(why));
 }
 
-enum progress claims_sync_pod(struct claims_work *w, struct str key)
+enum progress claims_sync_pod(struct work *w, struct str key)
 {
     struct owner o;
-    if (!find_owner(w->c->pods, key, &o))
+    if (!find_owner(claims_of(w)->pods, key, &o))
         return PROGRESS_DONE;
     enum progress p = find_group(w, &o);
     if (p == PROGRESS_DONE)
@@ -434,10 +434,10 @@ enum progress claims_sync_pod(struct claims_work *w, struct str key)
     return p;
 }
 
-enum progress claims_sync_group(struct claims_work *w, struct str key)
+enum progress claims_sync_group(struct work *w, struct str key)
 {
     struct owner o;
-    if (!w->c->groups || !find_owner(w->c->groups, key, &o))
+    if (!claims_of(w)->groups || !find_owner(claims_of(w)->groups, key, &o))
         return PROGRESS_DONE;
     o.is_group = true;
     enum progress p = resolve_all(w, &o);

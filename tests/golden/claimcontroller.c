@@ -138,7 +138,7 @@ static void on_log(void *ctx, const char *text)
     struct site *s = ctx;
     if (s->error.type == DOC_NULL)
         s->error = doc_make_string(s->a, str_from(text));
-    s->claims->hold = on_key; /* what failed is not tried again */
+    worker_hold(s->claims->worker, on_key, s); /* what failed is not tried again */
 }
 
 static void put_all(struct site *s, const char *field, const char *resource, bool known)
@@ -184,10 +184,9 @@ static void open_site(struct site *s, struct claims_opts opts)
     opts.log = on_log;
     opts.log_ctx = s;
     s->claims = claims_new(s->api.client, &opts);
-    s->claims->hold = on_key;
-    s->claims->hold_ctx = s;
+    worker_hold(s->claims->worker, on_key, s);
     fake_api_settle(&s->api);
-    if (!claims_synced(s->claims) || workqueue_length(s->claims->queue))
+    if (!claims_synced(s->claims) || worker_length(s->claims->worker))
         golden_fail(s->c, "the controller did not begin");
 }
 
@@ -201,11 +200,11 @@ static void run_sync(struct site *s)
 {
     const struct doc *out = doc_get(s->c->doc, "out");
     put_made(s);
-    s->claims->hold = NULL;
-    workqueue_add(s->claims->queue, doc_get_text(doc_get(s->c->doc, "in"), "key"));
-    while (s->error.type == DOC_NULL && workqueue_length(s->claims->queue))
+    worker_hold(s->claims->worker, NULL, NULL);
+    worker_add(s->claims->worker, doc_get_text(doc_get(s->c->doc, "in"), "key"));
+    while (s->error.type == DOC_NULL && worker_length(s->claims->worker))
         net_loop_run_once(s->api.loop, true);
-    s->claims->hold = on_key;
+    worker_hold(s->claims->worker, on_key, s);
     fake_api_settle(&s->api);
     struct doc actions = actions_after(s), claims = claims_after(s),
                pods = statuses_after(s, "pods"), groups = statuses_after(s, "podgroups");
