@@ -56,6 +56,8 @@ static struct cel_value bytes_value(struct schema_convert *c, struct str text)
         char *p = (char *)&plain.p[i];
         *p = *p == '-' ? '+' : *p == '_' ? '/' : *p;
     }
+    if (bad == text.n && text.n % 4) /* the padding is missing */
+        bad = text.n / 4 * 4;
     if (bad == text.n && base64_decode(plain, &c->run.arena, &bytes))
         return cel_bytes(bytes);
     return cel_errorf(&c->run,

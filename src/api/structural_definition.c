@@ -33,11 +33,13 @@ static const char *const ROOT_REFUSED[] = {
     "x-kubernetes-map-type",
 };
 
+/* An empty list is something, too. */
 static bool is_set(const struct schema *s, const char *name)
 {
     const struct doc *d = doc_get(s->doc, name);
-    return d && d->type != DOC_NULL && (d->type == DOC_BOOL ? d->b : true) &&
-           (d->type == DOC_NUMBER || d->type == DOC_BOOL || d->n);
+    if (!d || d->type == DOC_NULL)
+        return false;
+    return d->type == DOC_BOOL ? d->b : d->type != DOC_STRING || d->n;
 }
 
 static bool any_set(const struct schema *s, size_t from, size_t to)

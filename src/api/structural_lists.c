@@ -18,10 +18,14 @@ static struct doc key_of(const struct schema *s, const struct doc *item, struct 
     return keys;
 }
 
-/* Whole numbers and others differ, as in Go: 1 and 1.0. */
-static void spell(const struct doc *d, struct strbuf *b)
+/* Whole numbers and others differ, as in Go: 1 and 1.0; but not within several keys. */
+static void spell(const struct schema *s, const struct doc *key, struct strbuf *b)
 {
+    bool one = s->list_type == LIST_MAP && s->map_keys->n == 1 && key->n == 1;
+    const struct doc *d = one ? &key->members[0].value : key;
     strbuf_clear(b);
+    if (one)
+        strbuf_addc(b, ':');
     if (d->type == DOC_NUMBER && !schema_number_of(d).whole)
         strbuf_addc(b, 'f');
     schema_write_json(d, b);
@@ -36,7 +40,7 @@ static void check_unique(const struct schema *s, const struct doc *d, struct str
     for (uint32_t i = 0; d->n > 1 && i < d->n; i++) {
         struct doc key = key_of(s, &d->items[i], r->a);
         bool made;
-        spell(&key, &b);
+        spell(s, &key, &b);
         struct strmap_entry *e = strmap_find(&seen, strbuf_str(&b));
         if (!e)
             e = strmap_put(&seen, arena_str(r->a, strbuf_str(&b)), &made);

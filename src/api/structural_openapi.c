@@ -30,6 +30,7 @@ struct around {
     bool in_meta;
     struct str unrelated; /* the schema from which on old values cannot be found */
     bool rules;           /* of the structure: rules are compiled */
+    bool scoped, untyped; /* one of them has rules; and from there on one has no type */
     bool bounded;         /* the number of values is at most count */
     uint64_t count;
 };
@@ -424,7 +425,7 @@ static void check_made(struct openapi *c, const struct schema_rule *rule,
 static void compile_rules(struct openapi *c, struct schema *s, const struct around *at)
 {
     schema_declare(s, s->embedded, c->rules.a);
-    if (!s->decl) {
+    if (!s->decl || at->untyped) {
         schema_fail(&c->rules, c->path, API_ERROR_INTERNAL, STR_NONE,
                     "internal error: failed to construct type information for "
                     "x-kubernetes-validations rules: unable to convert structural schema "
@@ -538,6 +539,9 @@ static void check_extra(struct openapi *c, struct schema *s, struct around at)
 
 static void check_below(struct openapi *c, struct schema *s, bool root, struct around at)
 {
+    at.scoped |= s->nrules > 0;
+    if (at.scoped && at.rules)
+        at.untyped |= !schema_declare(s, s->embedded, c->rules.a);
     struct around items = counted(at, s), nested = at;
     nested.rules = false;
     check_extra(c, s, at);

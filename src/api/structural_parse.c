@@ -141,28 +141,36 @@ static struct schema_logic *parse_logic(struct parser *p, const struct doc *d,
     return out;
 }
 
+struct named {
+    struct str name;
+    const struct doc *value;
+};
+
+/* Equal names in the order of the source. */
 static int by_name(const void *a, const void *b)
 {
-    return str_cmp(((const struct schema_prop *)a)->name,
-                   ((const struct schema_prop *)b)->name);
+    const struct named *x = a, *y = b;
+    int c = str_cmp(x->name, y->name);
+    return c ? c : (x->value > y->value) - (x->value < y->value);
 }
 
+/* Of a name that is given twice the last value counts. */
 static void parse_props(struct parser *p, const struct doc *d, uint32_t depth,
                         struct schema *s)
 {
     const struct doc *props = filled(d, "properties", DOC_MAP);
     if (!props)
         return;
+    struct named *v = ARENA_ARRAY(p->a, struct named, props->n);
+    for (uint32_t i = 0; i < props->n; i++)
+        v[i] = (struct named){doc_key(&props->members[i]), &props->members[i].value};
+    qsort(v, props->n, sizeof *v, by_name);
     s->has_props = true;
     s->props = ARENA_ARRAY(p->a, struct schema_prop, props->n);
-    for (uint32_t i = 0; i < props->n && !p->why.p; i++) {
-        struct str name = doc_key(&props->members[i]);
-        if (doc_get_str(props, name) != &props->members[i].value)
-            continue; /* given twice: the last one counts */
-        s->props[s->nprops++] =
-            (struct schema_prop){name, parse_one(p, &props->members[i].value, depth)};
-    }
-    qsort(s->props, s->nprops, sizeof *s->props, by_name);
+    for (uint32_t i = 0; i < props->n && !p->why.p; i++)
+        if (i + 1 == props->n || !str_eq(v[i].name, v[i + 1].name))
+            s->props[s->nprops++] =
+                (struct schema_prop){v[i].name, parse_one(p, v[i].value, depth)};
 }
 
 static void parse_items(struct parser *p, const struct doc *d, uint32_t depth,
