@@ -226,6 +226,7 @@ static bool is_iqn(struct str s)
     return true;
 }
 
+/* arg: any, where the text is to leave out what it may start with */
 API_RULE(iscsi_name)
 {
     struct str s = api_text(at->value), rest = str_sub(s, 4, SIZE_MAX);
@@ -233,7 +234,8 @@ API_RULE(iscsi_name)
          naa = str_starts(s, STR("naa"));
     if (!iqn && !eui && !naa)
         api_fail(at, API_ERROR_INVALID,
-                 "must be valid format starting with iqn, eui, or naa");
+                 *arg ? "must be valid format"
+                      : "must be valid format starting with iqn, eui, or naa");
     else if ((iqn && !is_iqn(s)) || (eui && !all_alnum(rest, 16)) ||
              (naa && !all_alnum(rest, 32)))
         api_fail(at, API_ERROR_INVALID, "must be valid format");
