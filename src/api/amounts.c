@@ -128,7 +128,8 @@ static void join(struct amounts *x, const struct amounts *y, join_fn *fn)
         join_few(x, y, fn);
         return;
     }
-    reserve(&out, x->n + y->n);
+    out.cap = x->n + y->n;
+    out.v = ARENA_ARRAY(x->a, struct view_amount, out.cap);
     while (i < x->n || k < y->n) {
         int order = i == x->n ? 1 : k == y->n ? -1 : str_cmp(x->v[i].name, y->v[k].name);
         const struct view_amount *p = order <= 0 ? &x->v[i++] : NULL;
