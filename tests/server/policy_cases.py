@@ -667,3 +667,48 @@ bad_hooks("validating", GROUP + "validatingwebhookconfigurations")
 bad_hooks("mutating", GROUP + "mutatingwebhookconfigurations")
 invalid("mutating-again", GROUP + "mutatingwebhookconfigurations",
         {"metadata": {"name": "bad-hook"}, "webhooks": [webhook(reinvocationPolicy="Odd")]})
+
+# ---- custom resources ----
+
+SCHEMA = {"openAPIV3Schema": {"type": "object", "properties": {"spec": {
+    "type": "object", "properties": {
+        "size": {"type": "integer"}, "color": {"type": "string", "default": "red"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "parts": {"type": "array", "x-kubernetes-list-type": "map",
+                  "x-kubernetes-list-map-keys": ["name"], "items": {
+                      "type": "object", "required": ["name"], "properties": {
+                          "name": {"type": "string"}, "n": {"type": "integer"}}}}}}}}}
+OBJECTS.append(("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    "metadata": {"name": "things.example.com"},
+    "spec": {"group": "example.com", "scope": "Namespaced",
+             "names": {"plural": "things", "kind": "Thing"},
+             "versions": [{"name": v, "served": True, "storage": v == "v1", "schema": SCHEMA}
+                          for v in ("v1", "v1beta1")]}}))
+THINGS = {"resourceRules": [rule(groups=["example.com"], resources=["things"])]}
+
+
+def thing(case, version="v1", name=None, **spec):
+    return ("POST", f"/apis/example.com/{version}/namespaces/one/things",
+            {"apiVersion": f"example.com/{version}", "kind": "Thing",
+             "metadata": {"name": name or case, "labels": {"case": case}}, "spec": spec})
+
+
+validating("custom", checks({"expression": "object.spec.size < 3", "messageExpression":
+                             "object.kind + ' ' + object.apiVersion + ' ' + object.spec.color + ' ' "
+                             "+ request.resource.version + ' ' + request.requestKind.version"}),
+           [thing("custom", size=2), thing("custom", name="custom-2", size=5),
+            thing("custom", "v1beta1", "custom-3", size=6),
+            ("PATCH", "/apis/example.com/v1beta1/namespaces/one/things/custom",
+             {"spec": {"size": 9}}, MERGE)], match=THINGS)
+mutating("custom-apply", applies("Object{spec: Object.spec{size: object.spec.size + 1, parts: ["
+                                 "Object.spec.parts{name: 'b', n: 2}]}}"),
+         [thing("custom-apply", size=2, parts=[{"name": "a"}, {"name": "b"}])], match=THINGS)
+mutating("custom-patch", patches("[JSONPatch{op: 'add', path: '/spec/tags', value: ['x']}]"),
+         [thing("custom-patch", size=2)], match=THINGS)
+mutating("custom-atomic", applies("Object{spec: Object.spec{tags: ['x']}}"),
+         [thing("custom-atomic", size=2)], match=THINGS)
+validating("custom-param", {"paramKind": {"apiVersion": "example.com/v1", "kind": "Thing"},
+                            **checks("object.data.size() < params.spec.size")},
+           [thing("nobody", name="limit", size=2), create("custom-param", a="", b="", c=""),
+            ("POST", MAPS, config("custom-param", "custom-param-y", a=""))],
+           {"paramRef": {"name": "limit", "parameterNotFoundAction": "Deny"}})
