@@ -285,7 +285,7 @@ static void walk_map(struct runner *r, const struct schema *s, const struct doc 
         struct str key = doc_key(&d->members[i]);
         const struct schema *p = schema_prop(s, key);
         const struct schema *m = p ? p : s->extra;
-        if (!m || !m->has_rules || !m->decl)
+        if (!m || !m->has_rules || (p && (!m->decl || !s->decl)))
             continue;
         const struct doc *was = schema_lookup(&before, key, arena_of(r));
         const struct ratchet next = at_member(t, &d->members[i], arena_of(r), &room);
@@ -299,7 +299,7 @@ static void walk_list(struct runner *r, const struct schema *s, const struct doc
                       const struct doc *old, const struct ratchet *t)
 {
     struct arena *a = arena_of(r);
-    if (!s->items || !s->items->has_rules || !s->items->decl)
+    if (!s->items || !s->items->has_rules)
         return;
     const struct schema_index *index = schema_index_new(s, old, a);
     for (uint32_t i = 0; i < d->n && r->budget >= 0; i++) {
@@ -319,6 +319,10 @@ static void walk(struct runner *r, const struct schema *s, const struct doc *d,
         return;
     if (s->compiled)
         run_rules(r, s, d, old, t);
+    else if (s->nrules) /* only of definitions that are refused for it */
+        fail(r, s,
+             "rule compiler initialization error: failed to convert to declType for CEL "
+             "validation rules");
     if (r->budget < 0)
         return;
     if (d->type == DOC_MAP)
@@ -333,11 +337,7 @@ int64_t schema_rules_run(const struct schema *s, const struct doc *d,
 {
     struct runner r = {.o = opts, .at = at, .budget = budget};
     const struct ratchet t = {.here = opts->pair};
-    if (s->nrules && !s->decl && d->type != DOC_NULL)
-        fail(&r, s,
-             "rule compiler initialization error: failed to convert to declType for CEL "
-             "validation rules");
-    if (!s->has_rules || !s->decl)
+    if (!s->has_rules)
         return budget;
     schema_convert_init(&r.values);
     cel_run_init(&r.run);
