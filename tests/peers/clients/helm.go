@@ -11,24 +11,25 @@ import (
 	"time"
 )
 
-// Helm, command by command: a chart of device objects and a Deployment that uses them,
-// beside controllers and nodes without machines.
+// Helm, command by command: a chart of device objects, a Deployment that uses them, and a
+// kind of its own, beside controllers and nodes without machines.
 func helmChecks() []check {
 	return []check{
 		{name: "helm/install", run: helm(
-			line{"install shop chart --dry-run=server", `(?s)STATUS: pending-install.*kind: DeviceClass`},
+			line{"install shop chart --dry-run=client", `(?s)STATUS: pending-install.*kind: DeviceClass`},
 			line{"install shop chart --wait --timeout 60s", `STATUS: deployed\nREVISION: 1`},
 			line{"list", `(?m)^shop\s+helm\s+1\s+20\S+ .*\sdeployed\s+shop-1\.0\.0`},
 			line{"status shop", `(?s)==> v1/Deployment\nNAME .*web `},
-			line{"get manifest shop", `kind: ResourceClaimTemplate`},
+			line{"get manifest shop", `(?s)kind: ResourceClaimTemplate.*kind: Widget`},
 			line{"install shop chart", `cannot reuse a name that is still in use`})},
 		{name: "helm/upgrade", run: helm(
 			line{"upgrade shop chart --set replicas=2 --wait --timeout 60s", `STATUS: deployed\nREVISION: 2`},
 			line{"upgrade shop chart --set replicas=2,bogus=true", `unknown field "spec.bogus"|\.spec\.bogus: field not declared in schema`},
-			line{"history shop", `(?s)1 .*superseded.*2 .*3 .*failed`},
+			line{"upgrade shop chart --set replicas=6", `spec\.size: Invalid value: 6|spec\.size in body should be less than or equal to 5`},
+			line{"history shop", `(?s)1 .*superseded.*2 .*3 .*failed.*4 .*failed`},
 			line{"rollback shop 1 --wait --timeout 60s", `Rollback was a success`},
 			line{"get values shop --revision 2", `replicas: 2`},
-			line{"history shop", `4 .*deployed.*Rollback to 1`})},
+			line{"history shop", `5 .*deployed.*Rollback to 1`})},
 		{name: "helm/foreign", run: helm(
 			line{"install other chart", `exists and cannot be imported into the current release`})},
 		{name: "helm/uninstall", run: helm(
@@ -51,6 +52,30 @@ apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
 metadata: {name: one}
 spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: helm.example.com}}]}}}
+`,
+	"crds/widgets.yaml": `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.shop.example.com}
+spec:
+  group: shop.example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {size: {type: integer, default: 3, maximum: 5}}}
+`,
+	"templates/widget.yaml": `
+apiVersion: shop.example.com/v1
+kind: Widget
+metadata: {name: w}
+spec: {size: {{ .Values.replicas }}}
 `,
 	"templates/web.yaml": `
 apiVersion: apps/v1
