@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules of jobs. */
+#include "api/rules_job.h"
 #include "api/edit.h"
-#include "api/rules_pod.h"
-#include "api/rules_workload.h"
 #include "api/timestamp.h"
 #include "base/map.h"
 
 #define NOTHING STR("") /* shown as a bad value */
-
-static bool is_indexed(const struct doc *spec)
-{
-    return doc_is_string(api_member(spec, "completionMode"), "Indexed");
-}
 
 /* ---- selector and labels ---- */
 
@@ -26,14 +20,6 @@ static void want_label(struct api_at *at, const struct doc *labels, const char *
     else if (!str_eq(api_text(have), value))
         api_report_path(at->w, path, labels, API_ERROR_INVALID, "must be '%.*s'",
                         STR_ARG(value));
-}
-
-/* Of the job, or of those that a CronJob makes. */
-static const struct doc *spec_at_hand(const struct api_walk *w)
-{
-    return doc_path(w->object, strcmp(w->type->name, "CronJob") == 0
-                                   ? "spec.jobTemplate.spec"
-                                   : "spec");
 }
 
 static bool is_made_later(const struct api_walk *w)
@@ -95,7 +81,7 @@ API_RULE(indexed_names)
     int64_t n = rules_int(api_member(spec, "completions"), 0);
     struct str host =
         arena_printf(at->w->a, "%.*s-%lld", STR_ARG(api_text(name)), (long long)n - 1);
-    if (at->w->opts->op != API_UPDATE_STATUS && is_indexed(spec) && n > 0 &&
+    if (at->w->opts->op != API_UPDATE_STATUS && job_is_indexed(spec) && n > 0 &&
         !name_valid(NAME_DNS1123_LABEL, host))
         api_report_at(at, ".metadata.name", name, API_ERROR_INVALID,
                       "will not able to create pod with invalid DNS label: %.*s",
@@ -157,7 +143,7 @@ API_RULE(completion_mode)
         !api_member(at->value, "backoffLimitPerIndex"))
         api_report_at(at, ".backoffLimitPerIndex", NULL, API_ERROR_REQUIRED,
                       "when maxFailedIndexes is specified");
-    if (is_indexed(at->value))
+    if (job_is_indexed(at->value))
         check_indexed(at);
     for (int i = 0; i < 2 && (!mode || doc_is_string(mode, "NonIndexed")); i++) {
         const struct doc *d = api_member(at->value, INDEXED[i]);
@@ -195,134 +181,6 @@ API_RULE(domain_path)
         api_report_shown(at, "", api_shown_text(at->w->a, path), API_ERROR_INVALID, "%s",
                          "Invalid path (regex used for validation is "
                          "'[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')");
-    return true;
-}
-
-/* ---- policies ---- */
-
-API_RULE(replacement_policy)
-{
-    rule_one_of(at, api_member(at->parent, "podFailurePolicy")
-                        ? "Failed"
-                        : "Failed|TerminatingOrFailed");
-    return true;
-}
-
-API_RULE(ending_pods)
-{
-    const struct doc *policy = doc_path(at->value, "spec.restartPolicy");
-    if (api_empty(policy) || doc_is_string(policy, "Always"))
-        api_report_at(at, ".spec.restartPolicy", policy, API_ERROR_REQUIRED,
-                      "valid values: \"OnFailure\", \"Never\"");
-    else if (!doc_is_string(policy, "OnFailure") && !doc_is_string(policy, "Never"))
-        rules_not_supported(at, ".spec.restartPolicy", policy, "OnFailure|Never");
-    else if (api_member(at->parent, "podFailurePolicy") &&
-             !doc_is_string(policy, "Never"))
-        api_report_at(at, ".spec.restartPolicy", policy, API_ERROR_INVALID,
-                      "only \"Never\" is supported when podFailurePolicy is specified");
-    return true;
-}
-
-/* "a|b" as Go prints a list of texts. */
-static void require_choice(struct api_at *at, const char *suffix, const struct doc *value,
-                           const char *choices)
-{
-    struct strbuf b = STRBUF_INIT;
-    for (const char *p = choices; *p; p++)
-        if (*p == '|')
-            strbuf_adds(&b, "\" \"");
-        else
-            strbuf_addc(&b, *p);
-    if (api_empty(value))
-        api_report_at(at, suffix, value, API_ERROR_REQUIRED, "valid values: [\"%s\"]",
-                      strbuf_cstr(&b));
-    else if (!rules_among(api_text(value), choices))
-        rules_not_supported(at, suffix, value, choices);
-    strbuf_release(&b);
-}
-
-API_RULE(choice)
-{
-    require_choice(at, "", at->value, arg);
-    return true;
-}
-
-API_RULE(failure_action)
-{
-    const struct doc *spec = spec_at_hand(at->w);
-    if (!doc_is_string(at->value, "FailIndex"))
-        require_choice(at, "", at->value, "Count|FailIndex|FailJob|Ignore");
-    else if (!api_member(spec, "backoffLimitPerIndex"))
-        api_fail(at, API_ERROR_INVALID, "requires the backoffLimitPerIndex to be set");
-    return true;
-}
-
-API_RULE(failure_rule)
-{
-    bool codes = api_member(at->value, "onExitCodes") != NULL;
-    bool conditions = !api_empty(api_member(at->value, "onPodConditions"));
-    if (codes == conditions)
-        api_report_shown(at, "", NOTHING, API_ERROR_INVALID, "%s",
-                         codes ? "specifying both OnExitCodes and OnPodConditions is not "
-                                 "supported"
-                               : "specifying one of OnExitCodes and OnPodConditions is "
-                                 "required");
-    return true;
-}
-
-API_RULE(container_of_job)
-{
-    const struct doc *spec = doc_path(spec_at_hand(at->w), "template.spec");
-    bool found = false;
-    for (int k = 0; k < 2; k++) {
-        const struct doc *list = api_member(spec, rules_container_lists[k]);
-        for (uint32_t i = 0; list && i < list->n; i++)
-            found = found ||
-                    str_eq(doc_get_text(&list->items[i], "name"), api_text(at->value));
-    }
-    if (!found)
-        api_fail(
-            at, API_ERROR_INVALID,
-            "must be one of the container or initContainer names in the pod template");
-    return true;
-}
-
-API_RULE(exit_codes)
-{
-    bool in = doc_is_string(api_member(at->parent, "operator"), "In"), ordered = true;
-    if (api_empty(at->value))
-        return api_fail(at, API_ERROR_INVALID, "at least one value is required");
-    if (at->value->n > 255)
-        api_report(at, API_ERROR_TOO_MANY, "%u: must have at most 255 items",
-                   at->value->n);
-    for (uint32_t i = 0; i < at->value->n; i++) {
-        const struct doc *code = &at->value->items[i];
-        int64_t v = rules_int(code, 0);
-        if (in && v == 0)
-            api_report_at(at, rules_index(at, i), code, API_ERROR_INVALID,
-                          "must not be 0 for the In operator");
-        for (uint32_t k = 0; k < i; k++)
-            if (rules_int(&at->value->items[k], 0) == v) {
-                api_report_at(at, rules_index(at, i), code, API_ERROR_DUPLICATE, "%s",
-                              "");
-                break;
-            }
-        ordered = ordered && (i == 0 || rules_int(&at->value->items[i - 1], 0) <= v);
-    }
-    if (!ordered)
-        api_fail(at, API_ERROR_INVALID, "must be ordered");
-    return true;
-}
-
-API_RULE(success_policy)
-{
-    const struct doc *rules = api_member(at->value, "rules");
-    if (!is_indexed(at->parent))
-        return api_fail(at, API_ERROR_INVALID, "requires indexed completion mode");
-    if (api_empty(rules))
-        api_report_at(at, ".rules", rules, API_ERROR_REQUIRED,
-                      "at least one rules must be specified when the successPolicy is "
-                      "specified");
     return true;
 }
 
@@ -400,7 +258,8 @@ API_RULE(success_rule)
 {
     const struct doc *count = api_member(at->value, "succeededCount");
     const struct doc *indexes = api_member(at->value, "succeededIndexes");
-    int64_t n = rules_int(api_member(spec_at_hand(at->w), "completions"), 0), total = 0;
+    int64_t n = rules_int(api_member(job_spec_at_hand(at->w), "completions"), 0),
+            total = 0;
     struct str why;
     if (!count && !indexes)
         api_fail(at, API_ERROR_REQUIRED,
@@ -438,7 +297,7 @@ API_RULE(completions_update)
     int64_t parallel = rules_int(api_member(at->value, "parallelism"), 0);
     if (at->w->opts->op != API_UPDATE || same || is_made_later(at->w))
         return true;
-    if (!is_indexed(at->value))
+    if (!job_is_indexed(at->value))
         api_report_at(at, ".completions", now, API_ERROR_INVALID, "field is immutable");
     else if (now && rules_int(now, 0) != parallel)
         api_report_at(at, ".completions", now, API_ERROR_INVALID,
@@ -665,7 +524,7 @@ static void check_indexes(struct api_at *at)
         count_indexes(at->w, api_text(failed), rules_int(completions, 0), &why) < 0)
         api_report_at(at, ".failedIndexes", failed, API_ERROR_INVALID,
                       "error parsing failedIndexes: %.*s", STR_ARG(why));
-    invalid(at, !api_empty(done) && !is_indexed(spec), "completedIndexes",
+    invalid(at, !api_empty(done) && !job_is_indexed(spec), "completedIndexes",
             "cannot set non-empty completedIndexes when non-indexed completion mode");
     invalid(at, failed && !limit, "failedIndexes",
             "cannot set non-null failedIndexes when backoffLimitPerIndex is null");
