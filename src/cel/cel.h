@@ -134,29 +134,37 @@ static inline struct cel_cell *cel_part_cell(const struct cel_part *p,
     uint32_t code = codes[p->at] & p->mask;
     return __builtin_expect(code < p->n, 1) ? &p->cells[code] : NULL;
 }
+/* Where an evaluation begins: so many parts are known, all true, and what they cost. */
+struct cel_parts_start {
+    uint32_t known;
+    uint64_t cost;
+};
 /* The outcome and the cost if cells know them, without an evaluation. False: ask
- * cel_parts_eval. */
+ * cel_parts_eval, which goes on from *start. */
 static inline bool cel_parts_known(const struct cel_parts *p, const uint32_t *codes,
-                                   struct cel_run *run, bool *value)
+                                   struct cel_run *run, bool *value,
+                                   struct cel_parts_start *start)
 {
+    const uint64_t limit = run->cost_limit ? run->cost_limit : UINT64_MAX;
     uint64_t cost = 0;
-    bool so_far = p->nflat > 0;
-    for (uint32_t i = 0; so_far && i < p->nflat; i++) {
+    *start = (struct cel_parts_start){0, 0};
+    for (uint32_t i = 0; i < p->nflat; i++) {
         const struct cel_cell *cell = cel_part_cell(p->v[i], codes);
-        if (!cell || !cell->known)
+        if (!cell || !cell->known || cost + cell->cost > limit) {
+            *start = (struct cel_parts_start){i, cost};
             return false;
+        }
         cost += cell->cost;
-        so_far = cell->value;
+        *value = cell->value;
+        if (!cell->value)
+            break;
     }
-    if (p->nflat == 0 || (run->cost_limit && cost > run->cost_limit))
-        return false;
     run->cost = cost;
-    *value = so_far;
-    return true;
+    return p->nflat > 0;
 }
 /* As cel_eval. */
-struct cel_value cel_parts_eval(struct cel_parts *p, const void *const *activations,
-                                struct cel_run *run);
+struct cel_value cel_parts_eval(struct cel_parts *p, struct cel_parts_start start,
+                                const void *const *activations, struct cel_run *run);
 
 /* The slots the program loads of each variable, so that a caller can group equal inputs.
  * *whole is set if the variable is also used in other ways. */

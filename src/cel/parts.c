@@ -144,18 +144,18 @@ find_out_flat(struct cel_parts *p, const struct cel_part *part, struct outset *o
     return v;
 }
 
-struct cel_value cel_parts_eval(struct cel_parts *p, const void *const *activations,
-                                struct cel_run *run)
+struct cel_value cel_parts_eval(struct cel_parts *p, struct cel_parts_start start,
+                                const void *const *activations, struct cel_run *run)
 {
     const uint64_t limit = run->cost_limit ? run->cost_limit : UINT64_MAX;
     const uint32_t *codes = p->codes;
-    uint64_t cost = 0;
+    uint64_t cost = start.cost;
     bool value = true;
     struct outset o;
     o.begun = false;
     o.activations = activations;
     o.run = run;
-    for (uint32_t i = 0; value && i < p->nflat; i++) {
+    for (uint32_t i = start.known; value && i < p->nflat; i++) {
         struct cel_cell *cell = cel_part_cell(p->v[i], codes);
         if (cell && cell->known && cost + cell->cost <= limit) {
             cost += cell->cost;

@@ -67,13 +67,14 @@ static __attribute__((noinline)) void turn(struct device_memo *m,
 }
 
 static __attribute__((noinline)) enum device_verdict
-evaluate(struct device_memo *m, const struct device_facts *d, struct cel_run *run,
-         struct str *why)
+evaluate(struct device_memo *m, struct cel_parts_start start,
+         const struct device_facts *d, struct cel_run *run, struct str *why)
 {
     const struct device_binding binding = {d, m->expr, &m->program};
     const void *activations[] = {&binding};
     m->program.codes = d->codes;
-    return device_verdict_of(cel_parts_eval(&m->program, activations, run), run, why);
+    return device_verdict_of(cel_parts_eval(&m->program, start, activations, run), run,
+                             why);
 }
 
 enum device_verdict device_memo_match(struct device_memo *m, const struct device_facts *d,
@@ -85,8 +86,9 @@ enum device_verdict device_memo_match(struct device_memo *m, const struct device
         turn(m, d->shape);
     if (run->cost_limit == 0)
         run->cost_limit = DEVICE_COST_LIMIT;
-    bool yes;
-    if (cel_parts_known(&m->program, d->codes, run, &yes))
+    struct cel_parts_start start;
+    bool yes = false;
+    if (cel_parts_known(&m->program, d->codes, run, &yes, &start))
         return yes ? DEVICE_YES : DEVICE_NO;
-    return evaluate(m, d, run, why);
+    return evaluate(m, start, d, run, why);
 }
