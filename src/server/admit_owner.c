@@ -63,18 +63,26 @@ static bool may_finalize_all(struct admission *a)
 }
 
 /* The kind of an owner; NULL: there is none. */
-static const struct api_kind *kind_of(const struct doc *owner)
+static const struct api_kind *kind_of(const struct server *s, const struct doc *owner)
 {
-    const struct api_kind *k =
-        api_kind_find(doc_get_text(owner, "apiVersion"), doc_get_text(owner, "kind"));
-    return k && !strchr(k->resource, '/') ? k : NULL;
+    struct str version = doc_get_text(owner, "apiVersion"),
+               kind = doc_get_text(owner, "kind");
+    const struct api_kind *k = api_kind_find(version, kind);
+    const struct resource *res;
+    if (k)
+        return strchr(k->resource, '/') ? NULL : k;
+    for (uint32_t i = s->nresources; (res = kinds_listed(s, i)); i++)
+        if (!res->sub && str_eq(res->api_version, version) &&
+            str_is(kind, res->kind->name))
+            return res->kind;
+    return NULL;
 }
 
 static bool check_blocking(struct admission *a, const struct doc *owner)
 {
     struct str version = doc_get_text(owner, "apiVersion"),
                kind = doc_get_text(owner, "kind");
-    const struct api_kind *k = kind_of(owner);
+    const struct api_kind *k = kind_of(a->r->s, owner);
     if (!k)
         return admit_forbid(a,
                             "cannot set blockOwnerDeletion in this case because cannot "
