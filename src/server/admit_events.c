@@ -120,8 +120,8 @@ bool check_event_rate(struct admission *a)
                     STR_ARG(type), STR_ARG(key));
     }
     if (n)
-        fail(r, 429, "TooManyRequests", "Too many requests: %s%s%s", n > 1 ? "[" : "", strbuf_cstr(&b),
-             n > 1 ? "]" : "");
+        fail(r, 429, "TooManyRequests", "Too many requests: %s%s%s", n > 1 ? "[" : "",
+             strbuf_cstr(&b), n > 1 ? "]" : "");
     strbuf_release(&b);
     return n == 0;
 }
