@@ -320,6 +320,39 @@ static void test_selectable(void **state)
     arena_fini(&a);
 }
 
+/* ---- Names in expressions ---- */
+
+static const struct {
+    const char *name, *escaped; /* NULL: it has none */
+} NAMES[] = {
+    {"a", "a"},
+    {"a_b", "a_b"},
+    {"a__b", "a__underscores__b"},
+    {"a___b", "a__underscores___b"},
+    {"x-y.z/w", "x__dash__y__dot__z__slash__w"},
+    {"namespace", "__namespace__"},
+    {"in", "__in__"},
+    {"int", "int"},
+    {"9a", NULL},
+    {"a b", NULL},
+    {"\xc3\xa9", NULL},
+    {"", NULL},
+};
+
+static void test_names(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < UNIT_COUNT(NAMES); i++) {
+        struct str out = STR("");
+        bool ok = api_cel_escape(str_from(NAMES[i].name), &a, &out);
+        ROW(NAMES[i].name, ok == (NAMES[i].escaped != NULL));
+        if (ok)
+            assert_str(out, NAMES[i].escaped);
+    }
+    arena_fini(&a);
+}
+
 /* ---- Limits ---- */
 
 static void check_text(struct str json, const char *want)
@@ -382,7 +415,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_recorded),     cmocka_unit_test(test_ownership),
         cmocka_unit_test(test_warnings),     cmocka_unit_test(test_ratcheted_rules_warn),
         cmocka_unit_test(test_status_alone), cmocka_unit_test(test_selectable),
-        cmocka_unit_test(test_depth),        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_many),
     };
     recorded = argc > 1 ? argv[1] : NULL;
     api_cel_init(&cel);
