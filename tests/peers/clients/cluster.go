@@ -202,6 +202,8 @@ var tolerated = []*regexp.Regexp{
 	// Pods and claims go while controllers look at them.
 	regexp.MustCompile(`\b(pods|poddisruptionbudgets.policy|resourceclaims\.resource\.k8s\.io) \\?"[^"]+" not found`),
 	regexp.MustCompile(`because it is being terminated`),
+	// Helm makes a Deployment before the template that its pods name.
+	regexp.MustCompile(`resourceclaimtemplate\.resource\.k8s\.io \\?"one\\?" not found`),
 	regexp.MustCompile(`no relationship found between node`),
 	regexp.MustCompile(`unexpected items still remain in namespace: .* Resource=pods`),
 }
