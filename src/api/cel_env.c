@@ -8,11 +8,11 @@
 /* The base of the release: what devices have, but for cel.bind, back quotes, and what
  * their gates bring early. */
 static const struct cel_env_lib LIBS[] = {
-    {&cel_lib_standard, 0, 0},  {&cel_lib_url, 0, 0},       {&cel_lib_regex, 0, 0},
-    {&cel_lib_k8s_lists, 0, 0}, {&cel_lib_optional, 28, 0}, {&cel_lib_quantity, 28, 0},
-    {&cel_lib_strings, 0, 0},   {&cel_lib_sets, 29, 0},     {&cel_lib_ip, 30, 0},
-    {&cel_lib_cidr, 30, 0},     {&cel_lib_format, 31, 0},   {&cel_lib_two_var, 32, 0},
-    {&cel_lib_semver, 33, 0},   {&cel_lib_lists, 34, 0},    {&cel_lib_includes, 37, 0},
+    {&cel_lib_standard, 0, 0},   {&cel_lib_url, 0, 0},       {&cel_lib_regex, 0, 0},
+    {&cel_lib_k8s_lists, 0, 0},  {&cel_lib_optional, 28, 0}, {&cel_lib_quantity, 28, 0},
+    {&cel_lib_strings, 0, 0},    {&cel_lib_sets, 29, 0},     {&cel_lib_ip, 30, 0},
+    {&cel_lib_cidr, 30, 0},      {&cel_lib_format, 31, 0},   {&cel_lib_two_var, 32, 0},
+    {&cel_lib_semver, 33, 0},    {&cel_lib_lists, 34, 0},    {&cel_lib_includes, 37, 0},
     {&api_cel_lib_authz, 27, 0},
 };
 

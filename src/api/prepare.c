@@ -261,8 +261,7 @@ static void drop_foreign_source(struct doc *spec, const struct doc *old)
 {
     static const char REF[] = "dataSourceRef";
     const struct doc *was = doc_get(doc_get(old, "spec"), REF);
-    if (doc_get_text(doc_get(spec, REF), "namespace").n &&
-        !(was && was->type == DOC_MAP))
+    if (doc_get_text(doc_get(spec, REF), "namespace").n && !(was && was->type == DOC_MAP))
         doc_remove(spec, str_from(REF));
 }
 

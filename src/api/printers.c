@@ -575,8 +575,8 @@ struct doc api_table(const struct api_print *p, const struct doc *object)
     struct str version = doc_get_text(object, "apiVersion"),
                kind = doc_get_text(object, "kind");
     const struct doc *items = doc_get(object, "items");
-    bool called = p->columns ? str_is(kind, p->columns->list_kind)
-                             : str_ends(kind, STR("List"));
+    bool called =
+        p->columns ? str_is(kind, p->columns->list_kind) : str_ends(kind, STR("List"));
     bool list = called && items && items->type == DOC_LIST;
     if (list && !p->columns)
         kind = str_sub(kind, 0, kind.n - 4);

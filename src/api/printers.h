@@ -15,7 +15,7 @@ struct api_print {
     int64_t now; /* nanoseconds since 1970 */
     enum api_include include;
     bool no_headers;
-    const char *version; /* of meta.k8s.io, in rows; NULL: v1 */
+    const char *version;               /* of meta.k8s.io, in rows; NULL: v1 */
     const struct api_columns *columns; /* of a custom resource; NULL: the kind's own */
 };
 

@@ -51,8 +51,11 @@ void client_free(struct client *c)
 {
     if (!c)
         return;
-    while (c->calls)
-        client_cancel(c->calls);
+    struct client_call *next;
+    for (struct client_call *call = c->calls; call; call = next) {
+        next = call->next;
+        client_cancel(call);
+    }
     c->way->free(c->self);
     free(c);
 }

@@ -186,16 +186,16 @@ static void write_new(struct events *e, const struct event_about *about, const c
 {
     static const struct client_kind EVENTS = {"", "v1", "events", true};
     const struct doc *meta = doc_get(about->object, "metadata");
-    struct str namespace = doc_get_text(meta, "namespace"),
+    struct str ns = doc_get_text(meta, "namespace"),
                name = event_name(e, doc_get_text(meta, "name"), a);
-    if (!namespace.n)
-    namespace = STR("default");
-    struct doc d = make_event(e, about, namespace, name, a);
+    if (!ns.n)
+        ns = STR("default");
+    struct doc d = make_event(e, about, ns, name, a);
     set_text(&d, "type", str_from(type), a);
     set_text(&d, "reason", str_from(reason), a);
     set_text(&d, "message", str_sub(message, 0, MAX_MESSAGE), a);
-    send(e, "POST", NULL, client_path(&EVENTS, namespace, STR_NONE, NULL, a), &d);
-    remember(e, key, client_path(&EVENTS, namespace, name, NULL, a));
+    send(e, "POST", NULL, client_path(&EVENTS, ns, STR_NONE, NULL, a), &d);
+    remember(e, key, client_path(&EVENTS, ns, name, NULL, a));
 }
 
 void events_tell(struct events *e, const struct event_about *about, const char *type,

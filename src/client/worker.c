@@ -80,8 +80,11 @@ void worker_free(struct worker *w)
 {
     if (!w)
         return;
-    while (w->works)
-        work_free(w->works);
+    struct work *next;
+    for (struct work *work = w->works; work; work = next) {
+        next = work->next;
+        work_free(work);
+    }
     workqueue_free(w->queue);
     free(w);
 }

@@ -272,9 +272,11 @@ void pool_requests_free(struct pool_requests *p)
 {
     if (!p)
         return;
-    while (p->asked) {
-        client_cancel(p->asked->call);
-        asking_free(p->asked);
+    struct asking *next;
+    for (struct asking *k = p->asked; k; k = next) {
+        next = k->next;
+        client_cancel(k->call);
+        asking_free(k);
     }
     net_timer_stop(p->cleaning);
     workqueue_free(p->queue);

@@ -225,13 +225,16 @@ static void replace_claim(struct taints *t, const struct object *now)
 
 void taints_on_claim(struct taints *t, const struct object *old, const struct object *now)
 {
+    const struct object *claim = now ? now : old;
+    if (!claim)
+        return;
     if (old && now && !str_eq(old->uid, now->uid)) {
         taints_on_claim(t, old, NULL);
         taints_on_claim(t, NULL, now);
         return;
     }
     if (!is_allocated(now))
-        drop_claim(t, (now ? now : old)->key);
+        drop_claim(t, claim->key);
     else if (is_allocated(old))
         replace_claim(t, now);
     else
@@ -427,7 +430,7 @@ void taints_on_rule(struct taints *t, const struct object *old, const struct obj
         return;
     if (now && (!old || same))
         look_at_rule(t, now, 0);
-    if (!now)
+    if (old && !now)
         forget_evicted_by(t, old->uid);
     if (old)
         objects_drop(&t->rules, old->name);

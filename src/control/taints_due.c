@@ -30,9 +30,11 @@ static int compare_slices(const struct taint_ref *a, const struct taint_ref *b)
 
 static int compare(const struct taint_ref *a, const struct taint_ref *b)
 {
-    if (!a->rule != !b->rule)
+    if (a->rule && b->rule)
+        return str_cmp(a->rule->name, b->rule->name);
+    if (a->rule || b->rule)
         return a->rule ? -1 : 1;
-    return a->rule ? str_cmp(a->rule->name, b->rule->name) : compare_slices(a, b);
+    return compare_slices(a, b);
 }
 
 struct str taint_ref_text(const struct taint_ref *r, struct arena *a)
