@@ -38,6 +38,8 @@ void net_loop_run_once(struct net_loop *l, bool wait);
 uint64_t net_now_ms(struct net_loop *l);
 /* From any thread: fn(ctx) runs on the loop soon, in the order of the calls. */
 void net_post(struct net_loop *l, void (*fn)(void *ctx), void *ctx);
+/* What was posted with this ctx does not run; on the loop's thread. */
+void net_unpost(struct net_loop *l, void *ctx);
 
 /* work(ctx) on another thread, then done(ctx) on the loop; also while the loop ends. */
 void net_work(struct net_loop *l, void (*work)(void *ctx), void (*done)(void *ctx),

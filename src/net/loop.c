@@ -28,15 +28,29 @@ static void must(int status, const char *what)
 static void run_posts(uv_async_t *handle)
 {
     struct net_loop *l = handle->data;
-    VEC(struct loop_post) posts = {0};
     pthread_mutex_lock(&l->lock);
     for (size_t i = 0; i < l->posts.n; i++)
-        vec_push(&posts, l->posts.v[i]);
+        vec_push(&l->due, l->posts.v[i]);
     vec_clear(&l->posts);
     pthread_mutex_unlock(&l->lock);
-    for (size_t i = 0; i < posts.n; i++)
-        posts.v[i].fn(posts.v[i].ctx);
-    vec_release(&posts);
+    for (size_t i = 0; i < l->due.n; i++)
+        if (l->due.v[i].fn)
+            l->due.v[i].fn(l->due.v[i].ctx);
+    vec_clear(&l->due);
+}
+
+void net_unpost(struct net_loop *l, void *ctx)
+{
+    pthread_mutex_lock(&l->lock);
+    size_t kept = 0;
+    for (size_t i = 0; i < l->posts.n; i++)
+        if (l->posts.v[i].ctx != ctx)
+            l->posts.v[kept++] = l->posts.v[i];
+    l->posts.n = kept;
+    pthread_mutex_unlock(&l->lock);
+    for (size_t i = 0; i < l->due.n; i++)
+        if (l->due.v[i].ctx == ctx)
+            l->due.v[i].fn = NULL;
 }
 
 void net_post(struct net_loop *l, void (*fn)(void *ctx), void *ctx)
@@ -107,6 +121,7 @@ void net_loop_free(struct net_loop *l)
     must(uv_loop_close(&l->uv), "loop");
     pthread_mutex_destroy(&l->lock);
     vec_release(&l->posts);
+    vec_release(&l->due);
     while (l->nspare > 0)
         strbuf_release(&l->spare[--l->nspare]);
     free(l);

@@ -29,7 +29,8 @@ struct net_loop {
     void *signal_ctx;
     pthread_mutex_t lock; /* of posts */
     VEC(struct loop_post) posts;
-    struct stream *dirty; /* streams to flush, in no order */
+    VEC(struct loop_post) due; /* those that are being run */
+    struct stream *dirty;      /* streams to flush, in no order */
     /* What one read fills, and what is decrypted from it; nobody keeps a pointer. */
     char read[LOOP_READ_SIZE];
     char plain[LOOP_PLAIN_SIZE];

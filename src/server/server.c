@@ -613,6 +613,7 @@ void server_free(struct server *s)
     if (s->store)
         store_close(s->store);
     s->store = NULL;
+    net_unpost(s->loop, s); /* nobody wakes it anymore */
     watch_end_all(s);
     relay_end_all(s);
     openapi_free(s);

@@ -65,6 +65,42 @@ static void test_posts(void **state)
     net_loop_free(l);
 }
 
+static void count_one(void *ctx)
+{
+    ++*(unsigned *)ctx;
+}
+
+struct forgetting {
+    struct net_loop *loop;
+    unsigned mine, other;
+};
+
+static void forget_mine(void *ctx)
+{
+    struct forgetting *f = ctx;
+    net_unpost(f->loop, &f->mine);
+}
+
+/* Those that wait, and those of the round that is being run. */
+static void test_unpost(void **state)
+{
+    struct forgetting f = {.loop = net_loop_new(NULL)};
+    net_post(f.loop, count_one, &f.mine);
+    net_post(f.loop, count_one, &f.other);
+    net_unpost(f.loop, &f.mine);
+    net_loop_run_once(f.loop, true);
+    assert_int_equal(f.mine, 0);
+    assert_int_equal(f.other, 1);
+
+    net_post(f.loop, forget_mine, &f);
+    net_post(f.loop, count_one, &f.mine);
+    net_post(f.loop, count_one, &f.other);
+    net_loop_run_once(f.loop, true);
+    assert_int_equal(f.mine, 0);
+    assert_int_equal(f.other, 2);
+    net_loop_free(f.loop);
+}
+
 /* ---- timers and signals ---- */
 
 struct clock {
@@ -250,9 +286,10 @@ static void test_bad_servers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_posts),         cmocka_unit_test(test_timers),
-        cmocka_unit_test(test_signals),       cmocka_unit_test(test_connect),
-        cmocka_unit_test(test_no_connection), cmocka_unit_test(test_bad_servers),
+        cmocka_unit_test(test_posts),       cmocka_unit_test(test_unpost),
+        cmocka_unit_test(test_timers),      cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_connect),     cmocka_unit_test(test_no_connection),
+        cmocka_unit_test(test_bad_servers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
