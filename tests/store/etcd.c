@@ -631,6 +631,7 @@ static void test_tls(void **state)
     struct err e = ERR_INIT;
     char ca_path[128], cert_path[128], key_path[128];
     begin(&f, state);
+    etcd_server_settle(&f.server);
     etcd_server_kill(&f.server);
     /* etcd calls itself, as a client. */
     struct pki_subject serving = {.name = "etcd",
@@ -677,6 +678,7 @@ static void test_full(void **state)
     struct answer a = {0};
     int n = 0;
     begin(&f, state);
+    etcd_server_settle(&f.server);
     etcd_server_kill(&f.server);
     f.server.extra[0] = "--quota-backend-bytes";
     f.server.extra[1] = "16777216";

@@ -140,34 +140,49 @@ static void run(const struct etcd_server *e)
     _exit(127);
 }
 
-/* Whether it serves already: one that only listens, and is killed then, may have written
- * so little that it waits for ever when it is started again. */
-static bool is_healthy(int fd)
-{
-    static const char ask[] = "GET /health HTTP/1.0\r\n\r\n";
-    struct timeval most = {.tv_sec = 2};
-    char text[1024] = "";
-    size_t n = 0;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
-    if (send(fd, ask, sizeof ask - 1, MSG_NOSIGNAL) < 0)
-        return false;
-    for (ssize_t got;
-         n < sizeof text - 1 && (got = recv(fd, text + n, sizeof text - 1 - n, 0)) > 0;)
-        n += (size_t)got;
-    text[n] = '\0';
-    return strstr(text, "\"health\":\"true\"") != NULL;
-}
-
-static bool answers(const struct etcd_server *e)
+static int connect_to(const struct etcd_server *e)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons(e->port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool ok =
-        connect(fd, (struct sockaddr *)&to, sizeof to) == 0 && (e->tls || is_healthy(fd));
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+        return fd;
     close(fd);
-    return ok;
+    return -1;
+}
+
+static bool answers(const struct etcd_server *e)
+{
+    int fd = connect_to(e);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static bool is_healthy(const struct etcd_server *e)
+{
+    static const char ask[] = "GET /health HTTP/1.0\r\n\r\n";
+    struct timeval most = {.tv_sec = 1};
+    char text[1024] = "";
+    size_t n = 0;
+    int fd = connect_to(e);
+    if (fd < 0)
+        return false;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+    if (send(fd, ask, sizeof ask - 1, MSG_NOSIGNAL) > 0)
+        for (ssize_t got; n < sizeof text - 1 &&
+                          (got = recv(fd, text + n, sizeof text - 1 - n, 0)) > 0;)
+            n += (size_t)got;
+    close(fd);
+    text[n] = '\0';
+    return strstr(text, "\"health\":\"true\"") != NULL;
+}
+
+void etcd_server_settle(const struct etcd_server *e)
+{
+    for (int i = 0; i < 10 && !is_healthy(e); i++)
+        usleep(100 * 1000);
 }
 
 /* False: it has ended. */

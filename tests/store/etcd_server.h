@@ -30,6 +30,9 @@ struct etcd_server {
 };
 /* Returns when it can be connected to; aborts when that takes too long. */
 void etcd_server_start(struct etcd_server *e);
+/* Waits until one that stands alone and speaks no TLS is healthy: one that only listens,
+ * and is killed then, may have written so little that it never comes back. */
+void etcd_server_settle(const struct etcd_server *e);
 void etcd_server_kill(struct etcd_server *e);
 uint16_t etcd_free_port(void);
 
