@@ -91,7 +91,7 @@ static bool check_surrounding(struct defaults *c, struct schema *s, const struct
 {
     struct doc d = surrounded(c, s, p->frames);
     struct api_errors errors = {0};
-    struct api_error wrong;
+    struct api_error wrong = {0};
     struct strbuf at = STRBUF_INIT;
     const struct schema_report r = {c->r->a, &errors};
     const struct schema_coerce coerce = {.a = c->r->a, .wrong = &wrong};
@@ -125,7 +125,7 @@ static void check_pruned(struct defaults *c, const struct schema *s, bool resour
 static bool check_resource(struct defaults *c, const struct schema *s, bool root,
                            struct doc *d)
 {
-    struct api_error wrong;
+    struct api_error wrong = {0};
     const struct schema_coerce coerce = {.a = c->r->a, .wrong = &wrong};
     bool resource = s->embedded || root;
     bool ok = schema_coerce(&coerce, s, d, resource, c->path);

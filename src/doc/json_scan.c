@@ -197,13 +197,14 @@ static const char *value(struct scan *s, const char *p, struct below below)
 
 bool json_scan(struct str text, struct json_want *wants, uint32_t n)
 {
-    struct scan s = {.end = text.p + text.n, .wants = wants};
+    struct scan s = {.wants = wants};
     if (n > JSON_WANTS)
         bug("json: more than %d wants", JSON_WANTS);
     for (uint32_t i = 0; i < n; i++)
         wants[i].raw = STR_NONE;
     if (!text.p || (!utf8_is_ascii(text) && !utf8_valid(text)))
         return false;
+    s.end = text.p + text.n;
     struct below all = {n ? UINT64_MAX >> (64 - n) : 0, 0};
     const char *p = value(&s, next(&s, text.p), all);
     return p && skip_space(p, s.end) == s.end;

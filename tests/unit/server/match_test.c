@@ -23,12 +23,13 @@ static void put_namespace(const char *name, const char *team)
     static uint64_t revision = 1;
     const struct resource *res = kinds_stored(&s, "", "namespaces");
     struct strbuf b = STRBUF_INIT;
+    revision++;
     strbuf_addf(&b,
                 "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
                 "\"%s\",\"labels\":{\"team\":\"%s\"}}}",
                 name, team);
     struct store_change c = {.kind = STORE_PUT,
-                             .revision = ++revision,
+                             .revision = revision,
                              .key = object_key(res, STR(""), str_from(name), &arena),
                              .value = arena_str(&arena, strbuf_str(&b)),
                              .created = true};
