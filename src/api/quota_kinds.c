@@ -88,8 +88,8 @@ static struct str attributes_class(const struct doc *claim, int i)
 {
     static const char *const PATHS[] = {"spec.volumeAttributesClassName",
                                         "status.currentVolumeAttributesClassName",
-                                        "status.modifyVolumeStatus."
-                                        "targetVolumeAttributesClassName"};
+                                        ("status.modifyVolumeStatus."
+                                         "targetVolumeAttributesClassName")};
     const struct doc *d = doc_path(claim, PATHS[i]);
     return d && d->type == DOC_STRING && d->n ? doc_str(d) : STR_NONE;
 }
