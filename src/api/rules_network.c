@@ -400,7 +400,7 @@ static struct str joined(struct api_at *at, enum name_kind kind, struct str s)
 
 static void check_domain(struct api_at *at, const char *suffix, const struct doc *value)
 {
-    struct str s = api_text(value), part = s, why;
+    struct str s = api_text(value), part, why;
     if (s.n == 0) {
         api_report_at(at, suffix, value, API_ERROR_REQUIRED, "%s", "");
         return;
