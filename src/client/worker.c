@@ -37,7 +37,7 @@ static void go_on(void *ctx)
     if (p == PROGRESS_WAIT)
         return;
     bool failed = p == PROGRESS_FAILED;
-    if (failed && all->opts.log)
+    if (failed && w->err.code != ERR_NONE && all->opts.log)
         all->opts.log(all->opts.log_ctx, err_text(&w->err));
     if (!failed && w->again_ms)
         workqueue_add_after(all->queue, w->key, w->again_ms);
@@ -97,6 +97,11 @@ void worker_add(struct worker *w, struct str key)
 void worker_add_after(struct worker *w, struct str key, uint64_t ms)
 {
     workqueue_add_after(w->queue, key, ms);
+}
+
+unsigned worker_failures(const struct worker *w, struct str key)
+{
+    return workqueue_failures(w->queue, key);
 }
 
 uint32_t worker_length(const struct worker *w)

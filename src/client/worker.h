@@ -15,8 +15,9 @@ struct worker;
 
 enum progress {
     PROGRESS_DONE,
-    PROGRESS_WAIT,   /* an answer is yet to come: the work is done anew then */
-    PROGRESS_FAILED, /* w->err says why; tried again later unless w->hopeless */
+    PROGRESS_WAIT, /* an answer is yet to come: the work is done anew then */
+    /* w->err says why (nothing: nobody is told); tried again later unless w->hopeless */
+    PROGRESS_FAILED,
 };
 
 struct work {
@@ -48,6 +49,8 @@ struct worker *worker_new(struct client *c, const struct worker_opts *opts, work
 void worker_free(struct worker *w);
 void worker_add(struct worker *w, struct str key);
 void worker_add_after(struct worker *w, struct str key, uint64_t ms);
+/* How often the work of a key has failed since it last went well. */
+unsigned worker_failures(const struct worker *w, struct str key);
 /* Keys that wait or are worked on. */
 uint32_t worker_length(const struct worker *w);
 /* For tests: keys are told and not worked on; NULL: they are again. */

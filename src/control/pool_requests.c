@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "client/informer.h"
-#include "client/workqueue.h"
+#include "client/worker.h"
 #include "control/pool_status.h"
 
 /* As upstream: an incomplete pool is waited for so often; how long requests stay, in
@@ -23,75 +23,47 @@ static const struct client_kind REQUEST = {"resource.k8s.io", "v1alpha3",
                                 RULE = {"resource.k8s.io", "v1", "devicetaintrules",
                                         false};
 
-struct asking { /* of a status that is being written, or a deletion */
-    struct asking *next, **link;
-    struct pool_requests *p;
-    struct client_call *call;
-    char *key; /* NULL: a deletion */
-};
-
 struct pool_requests {
     struct client *client;
     struct pool_requests_opts opts;
     struct informer *requests, *slices, *claims, *rules; /* rules: or NULL */
-    struct workqueue *queue;
-    struct asking *asked;
+    struct worker *worker; /* "NAME" of one to answer, "old:NAME" to delete */
     struct net_timer *cleaning;
     bool working; /* all that a status is made from is known */
 };
 
-static void say(struct pool_requests *p, const char *text)
+static bool is_answered(const struct object *o)
 {
-    if (p->opts.log)
-        p->opts.log(p->opts.log_ctx, text);
+    const struct doc *status = doc_get(o->doc, "status");
+    return status && status->type == DOC_MAP;
 }
 
-/* ---- asking ---- */
+/* What the work on a request asks for, made once: a status is of its moment. In the
+ * work's arena. */
+struct kept_ask {
+    const char *method;
+    struct str path;
+    struct doc body;
+};
 
-static void asking_free(struct asking *k)
+static enum progress ask(struct work *w)
 {
-    *k->link = k->next;
-    if (k->next)
-        k->next->link = k->link;
-    free(k->key);
-    free(k);
+    const struct kept_ask *k = w->kept;
+    const struct client_answer *a;
+    enum progress p = work_ask(w, k->method, NULL, k->path, &k->body, &a);
+    if (p == PROGRESS_DONE && !a->ok && a->status != 404)
+        return work_fail(w, "%s", a->message);
+    return p;
 }
 
-static void on_answer(void *ctx, const struct client_answer *a)
+static enum progress ask_first(struct work *w, const char *method, const struct object *o,
+                               const char *sub, struct doc body)
 {
-    struct asking *k = ctx;
-    bool ok = a->ok || a->status == 404;
-    if (!ok)
-        say(k->p, a->message);
-    if (k->key)
-        workqueue_done(k->p->queue, str_from(k->key), ok);
-    asking_free(k);
-}
-
-static void ask(struct pool_requests *p, const struct client_request *q, struct str key)
-{
-    struct asking *k = mem_zalloc(sizeof *k);
-    *k = (struct asking){.next = p->asked, .link = &p->asked, .p = p};
-    k->key = key.n ? mem_dup(key.p, key.n) : NULL;
-    if (k->next)
-        k->next->link = &k->next;
-    p->asked = k;
-    k->call = client_start(p->client, q, on_answer, k);
-}
-
-static void send(struct pool_requests *p, const char *method, const struct object *o,
-                 const char *sub, const struct doc *body, struct str key)
-{
-    struct arena a;
-    struct strbuf json = STRBUF_INIT;
-    arena_init(&a);
-    doc_write_json(body, DOC_JSON_COMPACT, &json);
-    struct client_request q = {.method = method,
-                               .path = client_path(&REQUEST, STR_NONE, o->name, sub, &a),
-                               .body = strbuf_str(&json)};
-    ask(p, &q, key);
-    strbuf_release(&json);
-    arena_fini(&a);
+    struct kept_ask *k = ARENA_NEW(w->a, struct kept_ask);
+    *k = (struct kept_ask){method, client_path(&REQUEST, STR_NONE, o->name, sub, w->a),
+                           body};
+    w->kept = k;
+    return ask(w);
 }
 
 /* ---- answering ---- */
@@ -127,35 +99,15 @@ static struct doc compute(struct pool_requests *p, const struct object *o,
 
 /* A pool that is not whole yet is waited for, but not for ever: then the request stays
  * without an answer until something about it changes. */
-static void answer(struct pool_requests *p, const struct object *o)
+static enum progress answer(struct work *w, const struct object *o)
 {
-    struct arena a;
     bool incomplete;
-    arena_init(&a);
-    struct doc d = doc_dup(&a, o->doc), status = compute(p, o, &a, &incomplete);
-    doc_set(&a, &d, "status", status);
-    if (incomplete)
-        workqueue_done(p->queue, o->key,
-                       workqueue_failures(p->queue, o->key) >= MAX_TRIES);
-    else
-        send(p, "PUT", o, "status", &d, o->key);
-    arena_fini(&a);
-}
-
-static bool is_answered(const struct object *o)
-{
-    const struct doc *status = doc_get(o->doc, "status");
-    return status && status->type == DOC_MAP;
-}
-
-static void work(void *ctx, struct str key)
-{
-    struct pool_requests *p = ctx;
-    const struct object *o = informer_get(p->requests, key);
-    if (o && !is_answered(o))
-        answer(p, o);
-    else
-        workqueue_done(p->queue, key, true);
+    struct doc d = doc_dup(w->a, o->doc), status = compute(w->ctx, o, w->a, &incomplete);
+    doc_set(w->a, &d, "status", status);
+    if (!incomplete)
+        return ask_first(w, "PUT", o, "status", d);
+    w->hopeless = worker_failures(w->worker, w->key) >= MAX_TRIES;
+    return PROGRESS_FAILED;
 }
 
 /* ---- old requests ---- */
@@ -178,21 +130,31 @@ static bool is_older(struct str text, int64_t age_s)
     return timestamp_parse(text, &seconds, &nanos) && time(NULL) - seconds > age_s;
 }
 
-static void clean_one(void *ctx, const struct object *o)
+static bool is_old(const struct object *o)
 {
-    struct pool_requests *p = ctx;
     const struct doc *ending = ending_of(o);
     struct str since =
         ending ? doc_get_text(ending, "lastTransitionTime")
                : doc_get_text(doc_get(o->doc, "metadata"), "creationTimestamp");
+    return is_older(since, is_answered(o) ? KEPT_S : PENDING_S);
+}
+
+static enum progress remove_old(struct work *w, const struct object *o)
+{
+    struct doc options = doc_make_map(), uid = doc_make_map();
+    doc_set(w->a, &uid, "uid", doc_make_string(w->a, o->uid));
+    doc_set(w->a, &options, "preconditions", uid);
+    return ask_first(w, "DELETE", o, NULL, options);
+}
+
+static void clean_one(void *ctx, const struct object *o)
+{
+    struct pool_requests *p = ctx;
     struct arena a;
-    if (!is_older(since, is_answered(o) ? KEPT_S : PENDING_S))
+    if (!is_old(o))
         return;
     arena_init(&a);
-    struct doc options = doc_make_map(), uid = doc_make_map();
-    doc_set(&a, &uid, "uid", doc_make_string(&a, o->uid));
-    doc_set(&a, &options, "preconditions", uid);
-    send(p, "DELETE", o, NULL, &options, STR_NONE);
+    worker_add(p->worker, arena_printf(&a, "old:%.*s", STR_ARG(o->key)));
     arena_fini(&a);
 }
 
@@ -202,6 +164,19 @@ static void clean(void *ctx)
     informer_each(p->requests, clean_one, p);
 }
 
+static enum progress sync_request(struct work *w)
+{
+    struct pool_requests *p = w->ctx;
+    bool old = str_starts(w->key, STR("old:"));
+    const struct object *o =
+        informer_get(p->requests, str_sub(w->key, old ? 4 : 0, w->key.n));
+    if (w->kept)
+        return ask(w);
+    if (o && old)
+        return remove_old(w, o);
+    return o && !is_answered(o) ? answer(w, o) : PROGRESS_DONE;
+}
+
 /* ---- events ---- */
 
 static void on_request(void *ctx, const struct object *old, const struct object *now)
@@ -209,7 +184,7 @@ static void on_request(void *ctx, const struct object *old, const struct object 
     struct pool_requests *p = ctx;
     (void)old;
     if (p->working && now && !is_answered(now))
-        workqueue_add(p->queue, now->key);
+        worker_add(p->worker, now->key);
 }
 
 static void on_other(void *ctx, const struct object *old, const struct object *now)
@@ -237,7 +212,9 @@ static void on_synced(void *ctx)
 
 static void on_trouble(void *ctx, const char *what)
 {
-    say(ctx, what);
+    struct pool_requests *p = ctx;
+    if (p->opts.log)
+        p->opts.log(p->opts.log_ctx, what);
 }
 
 /* ---- life ---- */
@@ -254,11 +231,11 @@ struct pool_requests *pool_requests_new(struct client *c,
 {
     static const struct informer_ops REQUESTS = {on_request, on_synced, on_trouble},
                                      OTHERS = {on_other, on_synced, on_trouble};
-    static const struct workqueue_opts QUEUE;
+    struct worker_opts worker = {.log = opts->log, .log_ctx = opts->log_ctx};
     struct pool_requests *p = mem_zalloc(sizeof *p);
     uint64_t ms = opts->cleaning_ms ? opts->cleaning_ms : CLEANING_MS;
     *p = (struct pool_requests){.client = c, .opts = *opts};
-    p->queue = workqueue_new(client_loop(c), &QUEUE, work, p);
+    p->worker = worker_new(c, &worker, sync_request, p);
     p->requests = watch(p, &REQUEST, &REQUESTS);
     p->slices = watch(p, &SLICE, &OTHERS);
     p->claims = watch(p, &CLAIM, &OTHERS);
@@ -272,14 +249,8 @@ void pool_requests_free(struct pool_requests *p)
 {
     if (!p)
         return;
-    struct asking *next;
-    for (struct asking *k = p->asked; k; k = next) {
-        next = k->next;
-        client_cancel(k->call);
-        asking_free(k);
-    }
     net_timer_stop(p->cleaning);
-    workqueue_free(p->queue);
+    worker_free(p->worker);
     informer_free(p->requests);
     informer_free(p->slices);
     informer_free(p->claims);

@@ -149,11 +149,10 @@ struct saying {
     struct str message;
 };
 
-static struct saying say(const struct taints *t, const struct object *rule,
-                         const struct counts *n, struct arena *a)
+static struct saying say(const struct object *rule, const struct counts *n,
+                         struct arena *a)
 {
     const struct doc *effect = doc_path(rule->doc, "spec.taint.effect");
-    (void)t;
     if (doc_is_string(effect, "None"))
         return (struct saying){"False", "NoEffect", text_of_nothing(n, a)};
     if (!doc_is_string(effect, "NoExecute"))
@@ -182,7 +181,7 @@ struct doc taints_condition(const struct taints *t, const struct object *rule,
     } else if (doc_is_string(effect, "NoExecute")) {
         count_pods(t, rule, &n);
     }
-    struct saying s = say(t, rule, &n, a);
+    struct saying s = say(rule, &n, a);
     struct doc d = doc_make_map();
     doc_get_int64(doc_get(rule->doc, "metadata"), "generation", &generation);
     set_text(&d, "type", STR("EvictionInProgress"), a);
