@@ -307,11 +307,6 @@ static struct doc strs_doc(const struct view_strs *v, struct arena *a)
     return list;
 }
 
-static void set_text(struct arena *a, struct doc *map, const char *key, struct str s)
-{
-    doc_set(a, map, key, doc_make_string(a, s));
-}
-
 static void set_strs(struct arena *a, struct doc *map, const char *key,
                      const struct view_strs *v)
 {
@@ -323,13 +318,13 @@ static struct doc toleration_doc(const struct view_toleration *t, struct arena *
 {
     struct doc d = doc_make_map();
     if (t->key.n)
-        set_text(a, &d, "key", t->key);
+        doc_set_text(a, &d, "key", t->key);
     if (t->op.n)
-        set_text(a, &d, "operator", t->op);
+        doc_set_text(a, &d, "operator", t->op);
     if (t->value.n)
-        set_text(a, &d, "value", t->value);
+        doc_set_text(a, &d, "value", t->value);
     if (t->effect.n)
-        set_text(a, &d, "effect", t->effect);
+        doc_set_text(a, &d, "effect", t->effect);
     if (t->has_seconds)
         doc_set(a, &d, "tolerationSeconds", doc_make_int(a, t->seconds));
     return d;
@@ -360,10 +355,10 @@ static struct doc pick_doc(const struct alloc_pick *p, alloc_share_id_fn *share_
                            void *ctx, struct arena *a)
 {
     struct doc d = doc_make_map();
-    set_text(a, &d, "request", p->request);
-    set_text(a, &d, "driver", p->slice->driver);
-    set_text(a, &d, "pool", p->slice->pool);
-    set_text(a, &d, "device", p->device->name);
+    doc_set_text(a, &d, "request", p->request);
+    doc_set_text(a, &d, "driver", p->slice->driver);
+    doc_set_text(a, &d, "pool", p->slice->pool);
+    doc_set_text(a, &d, "device", p->device->name);
     if (p->admin)
         doc_set(a, &d, "adminAccess", doc_make_bool(true));
     set_tolerations(a, &d, p);
@@ -373,7 +368,7 @@ static struct doc pick_doc(const struct alloc_pick *p, alloc_share_id_fn *share_
                  &p->device->binding_failure_conditions);
     }
     if (p->share)
-        set_text(a, &d, "shareID", share_id(ctx, p->share, a));
+        doc_set_text(a, &d, "shareID", share_id(ctx, p->share, a));
     set_consumed(a, &d, p);
     if (p->with_skip)
         set_strs(a, &d, "skipNodeOperations", &p->slice->skip_node_operations);
@@ -383,7 +378,7 @@ static struct doc pick_doc(const struct alloc_pick *p, alloc_share_id_fn *share_
 static struct doc config_doc(const struct view_alloc_config *c, struct arena *a)
 {
     struct doc d = doc_make_map();
-    set_text(a, &d, "source", c->source);
+    doc_set_text(a, &d, "source", c->source);
     set_strs(a, &d, "requests", &c->config.requests);
     if (c->config.opaque)
         doc_set(a, &d, "opaque", doc_dup(a, c->config.opaque));
@@ -396,8 +391,8 @@ static void set_requirements(struct arena *a, struct doc *map, const char *key,
     struct doc list = doc_make_list();
     for (uint32_t i = 0; i < n; i++) {
         struct doc d = doc_make_map();
-        set_text(a, &d, "key", v[i].key);
-        set_text(a, &d, "operator", v[i].op_text);
+        doc_set_text(a, &d, "key", v[i].key);
+        doc_set_text(a, &d, "operator", v[i].op_text);
         set_strs(a, &d, "values", &v[i].values);
         doc_append(a, &list, d);
     }

@@ -70,11 +70,6 @@ static const struct move STATUSES[] = {
     {NULL, NULL, NULL, false},
 };
 
-static void set_text(struct arena *a, struct doc *d, const char *key, struct str s)
-{
-    doc_set(a, d, key, doc_make_string(a, s));
-}
-
 /* "target.value" is a member of a member. */
 static void set_at(struct arena *a, struct doc *d, const char *path,
                    const struct doc *value)
@@ -100,7 +95,7 @@ static struct doc metric_to_one(const struct doc *metric, const struct move *mov
                                 struct arena *a)
 {
     struct doc out = doc_make_map();
-    set_text(a, &out, "type", doc_get_text(metric, "type"));
+    doc_set_text(a, &out, "type", doc_get_text(metric, "type"));
     for (const struct move *m = moves; m->source; m++) {
         const struct doc *from = doc_get(metric, m->source);
         if (!from || from->type != DOC_MAP)
@@ -112,7 +107,7 @@ static struct doc metric_to_one(const struct doc *metric, const struct move *mov
         if (value)
             doc_set(a, to, m->one, *value);
         else if (m->always)
-            set_text(a, to, m->one, STR("0"));
+            doc_set_text(a, to, m->one, STR("0"));
     }
     return out;
 }
@@ -144,7 +139,7 @@ static struct doc metric_to_two(const struct doc *metric, const struct move *mov
                                 struct arena *a)
 {
     struct doc out = doc_make_map();
-    set_text(a, &out, "type", doc_get_text(metric, "type"));
+    doc_set_text(a, &out, "type", doc_get_text(metric, "type"));
     for (const struct move *m = moves; m->source; m++) {
         const struct doc *from = doc_get(metric, m->source);
         const struct doc *value = from ? doc_get(from, m->one) : NULL;
@@ -177,7 +172,7 @@ static void annotate(struct doc *object, const char *key, const struct doc *valu
     if (!all)
         all = doc_set(a, meta, "annotations", doc_make_map());
     doc_write_json(value, DOC_JSON_HTML, &b); /* compact */
-    set_text(a, all, key, strbuf_str(&b));
+    doc_set_text(a, all, key, strbuf_str(&b));
     strbuf_release(&b);
 }
 
@@ -328,11 +323,11 @@ static struct doc cpu_metric(const char *place, const struct doc *use, struct ar
     struct doc metric = doc_make_map(), resource = doc_make_map(), at = doc_make_map();
     bool target = strcmp(place, "target") == 0;
     if (target)
-        set_text(a, &at, "type", STR("Utilization"));
+        doc_set_text(a, &at, "type", STR("Utilization"));
     doc_set(a, &at, "averageUtilization", *use);
-    set_text(a, &resource, "name", STR("cpu"));
+    doc_set_text(a, &resource, "name", STR("cpu"));
     doc_set(a, &resource, place, at);
-    set_text(a, &metric, "type", STR("Resource"));
+    doc_set_text(a, &metric, "type", STR("Resource"));
     doc_set(a, &metric, "resource", resource);
     return metric;
 }

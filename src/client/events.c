@@ -143,27 +143,22 @@ static struct doc reference(const struct event_about *about, struct arena *a)
     return d;
 }
 
-static void set_text(struct doc *d, const char *key, struct str value, struct arena *a)
-{
-    doc_set(a, d, key, doc_make_string(a, value));
-}
-
 static struct doc make_event(struct events *e, const struct event_about *about,
                              struct str namespace, struct str name, struct arena *a)
 {
     struct doc d = doc_make_map(), meta = doc_make_map(), source = doc_make_map();
     struct str now = now_text(a);
-    set_text(&meta, "name", name, a);
-    set_text(&meta, "namespace", namespace, a);
-    set_text(&source, "component", str_from(e->component), a);
-    set_text(&d, "apiVersion", STR("v1"), a);
-    set_text(&d, "kind", STR("Event"), a);
+    doc_set_text(a, &meta, "name", name);
+    doc_set_text(a, &meta, "namespace", namespace);
+    doc_set_text(a, &source, "component", str_from(e->component));
+    doc_set_text(a, &d, "apiVersion", STR("v1"));
+    doc_set_text(a, &d, "kind", STR("Event"));
     doc_set(a, &d, "metadata", meta);
     doc_set(a, &d, "involvedObject", reference(about, a));
     doc_set(a, &d, "source", source);
-    set_text(&d, "reportingComponent", str_from(e->component), a);
-    set_text(&d, "firstTimestamp", now, a);
-    set_text(&d, "lastTimestamp", now, a);
+    doc_set_text(a, &d, "reportingComponent", str_from(e->component));
+    doc_set_text(a, &d, "firstTimestamp", now);
+    doc_set_text(a, &d, "lastTimestamp", now);
     doc_set(a, &d, "count", doc_make_int(a, 1));
     return d;
 }
@@ -191,9 +186,9 @@ static void write_new(struct events *e, const struct event_about *about, const c
     if (!ns.n)
         ns = STR("default");
     struct doc d = make_event(e, about, ns, name, a);
-    set_text(&d, "type", str_from(type), a);
-    set_text(&d, "reason", str_from(reason), a);
-    set_text(&d, "message", str_sub(message, 0, MAX_MESSAGE), a);
+    doc_set_text(a, &d, "type", str_from(type));
+    doc_set_text(a, &d, "reason", str_from(reason));
+    doc_set_text(a, &d, "message", str_sub(message, 0, MAX_MESSAGE));
     send(e, "POST", NULL, client_path(&EVENTS, ns, STR_NONE, NULL, a), &d);
     remember(e, key, client_path(&EVENTS, ns, name, NULL, a));
 }

@@ -44,11 +44,6 @@ static struct str time_text(struct arena *a)
     return timestamp_print(t.tv_sec, (int32_t)t.tv_nsec, true, a);
 }
 
-static void set_text(struct doc *d, const char *key, struct str value, struct arena *a)
-{
-    doc_set(a, d, key, doc_make_string(a, value));
-}
-
 /* Ours from now on, or (resigning) nobody's. old: its spec, NULL if it is new. */
 static struct doc make_spec(const struct leader *l, const struct doc *old,
                             struct arena *a)
@@ -59,12 +54,12 @@ static struct doc make_spec(const struct leader *l, const struct doc *old,
     bool ours = str_is(holder, l->opts.identity);
     int64_t changes = 0;
     doc_get_int64(old, "leaseTransitions", &changes);
-    set_text(&spec, "holderIdentity", l->resigning ? STR("") : str_from(l->opts.identity),
-             a);
+    doc_set_text(a, &spec, "holderIdentity",
+                 l->resigning ? STR("") : str_from(l->opts.identity));
     doc_set(a, &spec, "leaseDurationSeconds",
             doc_make_int(a, l->resigning ? 1 : (int64_t)l->opts.lease_ms / 1000));
-    set_text(&spec, "acquireTime", ours && acquired.n ? acquired : now, a);
-    set_text(&spec, "renewTime", now, a);
+    doc_set_text(a, &spec, "acquireTime", ours && acquired.n ? acquired : now);
+    doc_set_text(a, &spec, "renewTime", now);
     doc_set(a, &spec, "leaseTransitions", doc_make_int(a, changes + (old && !ours)));
     return spec;
 }
@@ -73,10 +68,10 @@ static struct doc make_lease(const struct leader *l, const struct doc *old,
                              struct arena *a)
 {
     struct doc d = old ? doc_dup(a, old) : doc_make_map(), meta = doc_make_map();
-    set_text(&d, "apiVersion", STR("coordination.k8s.io/v1"), a);
-    set_text(&d, "kind", STR("Lease"), a);
-    set_text(&meta, "name", str_from(l->opts.name), a);
-    set_text(&meta, "namespace", str_from(l->opts.namespace), a);
+    doc_set_text(a, &d, "apiVersion", STR("coordination.k8s.io/v1"));
+    doc_set_text(a, &d, "kind", STR("Lease"));
+    doc_set_text(a, &meta, "name", str_from(l->opts.name));
+    doc_set_text(a, &meta, "namespace", str_from(l->opts.namespace));
     if (!old)
         doc_set(a, &d, "metadata", meta);
     doc_set(a, &d, "spec", make_spec(l, old ? doc_get(old, "spec") : NULL, a));

@@ -64,19 +64,14 @@ static struct str base_name(struct str owner, struct str entry, struct arena *a)
     return arena_printf(a, "%.*s-%.*s", STR_ARG(owner), STR_ARG(entry));
 }
 
-static void set_text(struct doc *d, const char *key, struct str value, struct arena *a)
-{
-    doc_set(a, d, key, doc_make_string(a, value));
-}
-
 static struct doc make_owner(const struct owner *o, struct arena *a)
 {
     struct doc d = doc_make_map(), list = doc_make_list();
-    set_text(&d, "apiVersion", o->is_group ? STR("scheduling.k8s.io/v1beta1") : STR("v1"),
-             a);
-    set_text(&d, "kind", o->is_group ? STR("PodGroup") : STR("Pod"), a);
-    set_text(&d, "name", o->name, a);
-    set_text(&d, "uid", o->uid, a);
+    doc_set_text(a, &d, "apiVersion",
+                 o->is_group ? STR("scheduling.k8s.io/v1beta1") : STR("v1"));
+    doc_set_text(a, &d, "kind", o->is_group ? STR("PodGroup") : STR("Pod"));
+    doc_set_text(a, &d, "name", o->name);
+    doc_set_text(a, &d, "uid", o->uid);
     doc_set(a, &d, "controller", doc_make_bool(true));
     doc_append(a, &list, d);
     return list;
@@ -91,14 +86,14 @@ static struct doc make_claim(const struct owner *o, struct str entry,
                      *labels = doc_get(given, "labels"), *spec = doc_get(inner, "spec");
     struct doc d = doc_make_map(), meta = doc_make_map();
     struct doc own = notes && notes->type == DOC_MAP ? doc_dup(a, notes) : doc_make_map();
-    set_text(&own, "resource.kubernetes.io/pod-claim-name", entry, a);
-    set_text(&meta, "generateName", base_name(o->name, entry, a), a);
+    doc_set_text(a, &own, "resource.kubernetes.io/pod-claim-name", entry);
+    doc_set_text(a, &meta, "generateName", base_name(o->name, entry, a));
     doc_set(a, &meta, "annotations", own);
     if (labels && labels->type == DOC_MAP)
         doc_set(a, &meta, "labels", doc_dup(a, labels));
     doc_set(a, &meta, "ownerReferences", make_owner(o, a));
-    set_text(&d, "apiVersion", STR("resource.k8s.io/v1"), a);
-    set_text(&d, "kind", STR("ResourceClaim"), a);
+    doc_set_text(a, &d, "apiVersion", STR("resource.k8s.io/v1"));
+    doc_set_text(a, &d, "kind", STR("ResourceClaim"));
     doc_set(a, &d, "metadata", meta);
     doc_set(a, &d, "spec", spec ? doc_dup(a, spec) : doc_make_map());
     return d;
@@ -268,8 +263,9 @@ static struct doc make_statuses(struct work *w, struct doc *names)
     qsort(names->members, names->n, sizeof *names->members, by_key);
     for (uint32_t i = 0; i < names->n; i++) {
         struct doc status = doc_make_map();
-        set_text(&status, "name", doc_key(&names->members[i]), w->a);
-        set_text(&status, "resourceClaimName", doc_str(&names->members[i].value), w->a);
+        doc_set_text(w->a, &status, "name", doc_key(&names->members[i]));
+        doc_set_text(w->a, &status, "resourceClaimName",
+                     doc_str(&names->members[i].value));
         doc_append(w->a, &list, status);
     }
     return list;
@@ -282,11 +278,11 @@ static enum progress write_status(struct work *w, struct owner *o)
     struct arena *a = w->a;
     const struct client_answer *answer;
     add_known(w, o, &o->resolved);
-    set_text(&meta, "name", o->name, a);
-    set_text(&meta, "namespace", o->namespace, a);
+    doc_set_text(a, &meta, "name", o->name);
+    doc_set_text(a, &meta, "namespace", o->namespace);
     doc_set(a, &status, "resourceClaimStatuses", make_statuses(w, &o->resolved));
-    set_text(&d, "apiVersion", str_from(about_owner(o).api_version), a);
-    set_text(&d, "kind", str_from(about_owner(o).kind), a);
+    doc_set_text(a, &d, "apiVersion", str_from(about_owner(o).api_version));
+    doc_set_text(a, &d, "kind", str_from(about_owner(o).kind));
     doc_set(a, &d, "metadata", meta);
     doc_set(a, &d, "status", status);
     struct str path =
@@ -310,10 +306,10 @@ static struct doc make_consumer(const struct owner *o, const struct doc *entry,
     const struct doc *meta = doc_get(group ? o->group : o->doc, "metadata");
     struct doc d = doc_make_map();
     if (group)
-        set_text(&d, "apiGroup", STR("scheduling.k8s.io"), a);
-    set_text(&d, "resource", group ? STR("podgroups") : STR("pods"), a);
-    set_text(&d, "name", doc_get_text(meta, "name"), a);
-    set_text(&d, "uid", doc_get_text(meta, "uid"), a);
+        doc_set_text(a, &d, "apiGroup", STR("scheduling.k8s.io"));
+    doc_set_text(a, &d, "resource", group ? STR("podgroups") : STR("pods"));
+    doc_set_text(a, &d, "name", doc_get_text(meta, "name"));
+    doc_set_text(a, &d, "uid", doc_get_text(meta, "uid"));
     return d;
 }
 

@@ -13,11 +13,6 @@ static struct eviction_work *of(const struct work *w)
     return w->ctx;
 }
 
-static void set_text(struct doc *d, const char *key, struct str value, struct arena *a)
-{
-    doc_set(a, d, key, doc_make_string(a, value));
-}
-
 static int64_t now_ms(const struct work *w)
 {
     const struct taints *t = &of(w)->taints;
@@ -115,12 +110,12 @@ static enum progress mark(struct work *w, const struct object *pod)
                list = doc_make_list(), c = doc_make_map();
     const struct client_answer *answer;
     struct arena *a = w->a;
-    set_text(&meta, "uid", pod->uid, a);
-    set_text(&c, "type", str_from(CONDITION), a);
-    set_text(&c, "status", STR("True"), a);
-    set_text(&c, "reason", str_from(REASON), a);
-    set_text(&c, "message", str_from(MESSAGE), a);
-    set_text(&c, "lastTransitionTime", now_text(w), a);
+    doc_set_text(a, &meta, "uid", pod->uid);
+    doc_set_text(a, &c, "type", str_from(CONDITION));
+    doc_set_text(a, &c, "status", STR("True"));
+    doc_set_text(a, &c, "reason", str_from(REASON));
+    doc_set_text(a, &c, "message", str_from(MESSAGE));
+    doc_set_text(a, &c, "lastTransitionTime", now_text(w));
     doc_append(a, &list, c);
     doc_set(a, &status, "conditions", list);
     doc_set(a, &d, "metadata", meta);
@@ -137,7 +132,7 @@ static enum progress remove_pod(struct work *w, const struct object *pod, bool *
 {
     struct doc options = doc_make_map(), want = doc_make_map();
     const struct client_answer *a;
-    set_text(&want, "uid", pod->uid, w->a);
+    doc_set_text(w->a, &want, "uid", pod->uid);
     doc_set(w->a, &options, "preconditions", want);
     struct str path = client_path(&POD, pod->namespace, pod->name, NULL, w->a);
     enum progress p = work_ask(w, "DELETE", NULL, path, &options, &a);
@@ -235,13 +230,13 @@ static enum progress write_status(struct work *w, const struct object *rule,
                list = doc_make_list();
     const struct client_answer *answer;
     struct arena *a = w->a;
-    set_text(condition, "lastTransitionTime", now_text(w), a);
+    doc_set_text(a, condition, "lastTransitionTime", now_text(w));
     doc_append(a, &list, *condition);
     doc_set(a, &status, "conditions", list);
-    set_text(&meta, "name", rule->name, a);
-    set_text(&meta, "uid", rule->uid, a);
-    set_text(&d, "apiVersion", STR("resource.k8s.io/v1"), a);
-    set_text(&d, "kind", STR("DeviceTaintRule"), a);
+    doc_set_text(a, &meta, "name", rule->name);
+    doc_set_text(a, &meta, "uid", rule->uid);
+    doc_set_text(a, &d, "apiVersion", STR("resource.k8s.io/v1"));
+    doc_set_text(a, &d, "kind", STR("DeviceTaintRule"));
     doc_set(a, &d, "metadata", meta);
     doc_set(a, &d, "status", status);
     struct str path =

@@ -209,11 +209,6 @@ static void find_types(struct pool *p, struct str otherwise)
 
 /* ---- the status ---- */
 
-static void set_text(struct doc *d, const char *key, struct str value, struct arena *a)
-{
-    doc_set(a, d, key, doc_make_string(a, value));
-}
-
 static void set_number(struct doc *d, const char *key, int64_t value, struct arena *a)
 {
     doc_set(a, d, key, doc_make_int(a, value));
@@ -222,7 +217,7 @@ static void set_number(struct doc *d, const char *key, int64_t value, struct are
 static void set_error(struct doc *d, struct str error, struct arena *a)
 {
     if (error.n)
-        set_text(d, "validationError", str_sub(error, 0, MAX_ERROR), a);
+        doc_set_text(a, d, "validationError", str_sub(error, 0, MAX_ERROR));
 }
 
 static void add_counts(const struct pool *p, struct doc *d, struct arena *a)
@@ -240,11 +235,11 @@ static void add_counts(const struct pool *p, struct doc *d, struct arena *a)
 static struct doc make_pool(const struct pool *p, struct arena *a)
 {
     struct doc d = doc_make_map();
-    set_text(&d, "driver", p->driver, a);
-    set_text(&d, "poolName", p->name, a);
+    doc_set_text(a, &d, "driver", p->driver);
+    doc_set_text(a, &d, "poolName", p->name);
     set_number(&d, "generation", p->generation, a);
     if (p->node.n && !p->many_nodes)
-        set_text(&d, "nodeName", p->node, a);
+        doc_set_text(a, &d, "nodeName", p->node);
     if (p->slices >= p->wanted) {
         add_counts(p, &d, a);
         return d;
@@ -264,13 +259,13 @@ static struct doc make_conditions(uint32_t pools, uint32_t flawed, struct str no
 {
     struct doc list = doc_make_list(), d = doc_make_map();
     struct str more = flawed ? arena_printf(a, " (%u incomplete)", flawed) : STR("");
-    set_text(&d, "type", STR("Complete"), a);
-    set_text(&d, "status", STR("True"), a);
-    set_text(&d, "lastTransitionTime", now, a);
-    set_text(&d, "reason", STR("CalculationComplete"), a);
-    set_text(&d, "message",
-             arena_printf(a, "Calculated status for %u pools%.*s", pools, STR_ARG(more)),
-             a);
+    doc_set_text(a, &d, "type", STR("Complete"));
+    doc_set_text(a, &d, "status", STR("True"));
+    doc_set_text(a, &d, "lastTransitionTime", now);
+    doc_set_text(a, &d, "reason", STR("CalculationComplete"));
+    doc_set_text(
+        a, &d, "message",
+        arena_printf(a, "Calculated status for %u pools%.*s", pools, STR_ARG(more)));
     doc_append(a, &list, d);
     return list;
 }

@@ -7,11 +7,6 @@
 
 enum { MAX_ITEMS = 32 };
 
-static void set_text(struct doc *d, const char *key, struct str value, struct arena *a)
-{
-    doc_set(a, d, key, doc_make_string(a, value));
-}
-
 static bool read_quantity(const struct doc *d, struct arena *a, struct quantity *out)
 {
     const struct doc *v = doc_get(d, "value");
@@ -247,8 +242,8 @@ static struct doc make_summary(struct groups *all, const struct pool *p, struct 
     for (size_t i = 0; i < all->list.n; i++) {
         const struct group *g = &all->list.v[i];
         struct doc d = doc_make_map();
-        set_text(&d, "attribute", g->attribute, a);
-        set_text(&d, "type", g->type, a);
+        doc_set_text(a, &d, "attribute", g->attribute);
+        doc_set_text(a, &d, "type", g->type);
         doc_set(a, &d, "total", doc_make_int(a, g->total));
         doc_set(a, &d, "allocatable", doc_make_int(a, count_fitting(g, &have, a)));
         doc_append(a, &list, d);
@@ -326,10 +321,10 @@ static struct doc make_amount(const struct pool *p, const struct amount *m,
     struct doc d = doc_make_map();
     if (quantity_sign(&left) < 0)
         left = quantity_from_int64(0, m->total.format);
-    set_text(&d, "name", m->name, a);
-    set_text(&d, "total", quantity_print(&m->total, a), a);
-    set_text(&d, "consumed", quantity_print(&consumed, a), a);
-    set_text(&d, "available", quantity_print(&left, a), a);
+    doc_set_text(a, &d, "name", m->name);
+    doc_set_text(a, &d, "total", quantity_print(&m->total, a));
+    doc_set_text(a, &d, "consumed", quantity_print(&consumed, a));
+    doc_set_text(a, &d, "available", quantity_print(&left, a));
     return d;
 }
 

@@ -163,11 +163,6 @@ static struct saying say(const struct object *rule, const struct counts *n,
     return (struct saying){"False", n->evicted ? "Completed" : "NotStarted", STR("")};
 }
 
-static void set_text(struct doc *d, const char *key, struct str value, struct arena *a)
-{
-    doc_set(a, d, key, doc_make_string(a, value));
-}
-
 struct doc taints_condition(const struct taints *t, const struct object *rule,
                             struct arena *a)
 {
@@ -184,10 +179,10 @@ struct doc taints_condition(const struct taints *t, const struct object *rule,
     struct saying s = say(rule, &n, a);
     struct doc d = doc_make_map();
     doc_get_int64(doc_get(rule->doc, "metadata"), "generation", &generation);
-    set_text(&d, "type", STR("EvictionInProgress"), a);
-    set_text(&d, "status", str_from(s.status), a);
-    set_text(&d, "reason", str_from(s.reason), a);
-    set_text(&d, "message", with_evicted(s.message, &n, a), a);
+    doc_set_text(a, &d, "type", STR("EvictionInProgress"));
+    doc_set_text(a, &d, "status", str_from(s.status));
+    doc_set_text(a, &d, "reason", str_from(s.reason));
+    doc_set_text(a, &d, "message", with_evicted(s.message, &n, a));
     doc_set(a, &d, "observedGeneration", doc_make_int(a, generation));
     return d;
 }

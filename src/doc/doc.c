@@ -356,6 +356,11 @@ struct doc *doc_set(struct arena *a, struct doc *map, const char *key, struct do
     return doc_set_str(a, map, str_from(key), value);
 }
 
+void doc_set_text(struct arena *a, struct doc *map, const char *key, struct str text)
+{
+    doc_set(a, map, key, doc_make_string(a, text));
+}
+
 bool doc_remove(struct doc *map, struct str key)
 {
     uint32_t kept = 0, n = map->n;

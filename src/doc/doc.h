@@ -96,6 +96,8 @@ struct doc doc_make_map(void);
 struct doc *doc_append(struct arena *a, struct doc *list, struct doc item);
 /* Sets or replaces. */
 struct doc *doc_set(struct arena *a, struct doc *map, const char *key, struct doc value);
+/* Sets or replaces with a string. */
+void doc_set_text(struct arena *a, struct doc *map, const char *key, struct str text);
 struct doc *doc_set_str(struct arena *a, struct doc *map, struct str key,
                         struct doc value);
 /* For a key that is not there: takes the same time whatever the map's size. */

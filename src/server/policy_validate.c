@@ -48,20 +48,15 @@ static void deny_configuration(struct judging *j, struct str why)
              STR_NONE);
 }
 
-static void set_text(struct arena *a, struct doc *d, const char *key, struct str s)
-{
-    doc_set(a, d, key, doc_make_string(a, s));
-}
-
 static void note_failure(struct judging *j, uint32_t index, struct str message)
 {
     struct arena *a = j->a->r->a;
     struct doc d = doc_make_map();
     if (j->failures.n == FAILURES_MAX)
         return;
-    set_text(a, &d, "message", message);
-    set_text(a, &d, "policy", j->policy->name);
-    set_text(a, &d, "binding", j->binding->name);
+    doc_set_text(a, &d, "message", message);
+    doc_set_text(a, &d, "policy", j->policy->name);
+    doc_set_text(a, &d, "binding", j->binding->name);
     doc_set(a, &d, "expressionIndex", doc_make_int(a, index));
     doc_set(a, &d, "validationActions", names_doc(j->binding->actions, a));
     doc_append(a, &j->failures, d);

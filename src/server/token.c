@@ -627,20 +627,15 @@ bool tokens_check(struct server *s, struct str token, const struct names *audien
 
 /* ---- new tokens ---- */
 
-static void set_text(struct arena *a, struct doc *d, const char *key, struct str s)
-{
-    doc_set(a, d, key, doc_make_string(a, s));
-}
-
 static void set_object(struct arena *a, struct doc *d, const char *key,
                        const struct token_object *o)
 {
     struct doc ref = doc_make_map();
     if (o->name.n == 0)
         return;
-    set_text(a, &ref, "name", o->name);
+    doc_set_text(a, &ref, "name", o->name);
     if (o->uid.n)
-        set_text(a, &ref, "uid", o->uid);
+        doc_set_text(a, &ref, "uid", o->uid);
     doc_set(a, d, key, ref);
 }
 
@@ -650,7 +645,7 @@ static struct doc claims_doc(struct tokens *t, const struct token_claims *c,
     struct doc d = doc_make_map(), k = doc_make_map(), aud = doc_make_list();
     for (uint32_t i = 0; i < c->audiences.n; i++)
         doc_append(a, &aud, doc_make_string(a, c->audiences.v[i]));
-    set_text(a, &k, "namespace", c->namespace);
+    doc_set_text(a, &k, "namespace", c->namespace);
     set_object(a, &k, "serviceaccount", &c->account);
     set_object(a, &k, "pod", &c->pod);
     set_object(a, &k, "secret", &c->secret);
@@ -660,13 +655,13 @@ static struct doc claims_doc(struct tokens *t, const struct token_claims *c,
     doc_set(a, &d, "aud", aud);
     doc_set(a, &d, "exp", doc_make_int(a, c->now + c->seconds));
     doc_set(a, &d, "iat", doc_make_int(a, c->now));
-    set_text(a, &d, "iss", t->issuers.v[0]);
-    set_text(a, &d, "jti", write_new_uid(a));
+    doc_set_text(a, &d, "iss", t->issuers.v[0]);
+    doc_set_text(a, &d, "jti", write_new_uid(a));
     doc_set(a, &d, "kubernetes.io", k);
     doc_set(a, &d, "nbf", doc_make_int(a, c->now));
-    set_text(a, &d, "sub",
-             arena_printf(a, "system:serviceaccount:%.*s:%.*s", STR_ARG(c->namespace),
-                          STR_ARG(c->account.name)));
+    doc_set_text(a, &d, "sub",
+                 arena_printf(a, "system:serviceaccount:%.*s:%.*s", STR_ARG(c->namespace),
+                              STR_ARG(c->account.name)));
     return d;
 }
 

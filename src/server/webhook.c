@@ -15,11 +15,6 @@ static bool is_exempt(const struct admission *a)
     return strcmp(a->r->res->main->group, "admissionregistration.k8s.io") == 0;
 }
 
-static void set_text(struct arena *a, struct doc *d, const char *key, struct str s)
-{
-    doc_set(a, d, key, doc_make_string(a, s));
-}
-
 /* ---- one after another ---- */
 
 struct mutating {
@@ -41,11 +36,11 @@ static void note(struct mutating *m, const char *what, const struct webhook *w,
     struct arena *a = m->a->r->a;
     struct doc d = doc_make_map();
     struct strbuf b = STRBUF_INIT;
-    set_text(a, &d, "configuration", w->configuration);
-    set_text(a, &d, "webhook", w->name);
+    doc_set_text(a, &d, "configuration", w->configuration);
+    doc_set_text(a, &d, "webhook", w->name);
     doc_set(a, &d, key, value);
     if (value.type == DOC_LIST)
-        set_text(a, &d, "patchType", STR("JSONPatch"));
+        doc_set_text(a, &d, "patchType", STR("JSONPatch"));
     doc_write_json(&d, DOC_JSON_COMPACT, &b);
     audit_annotate(m->a->r, note_key(m, what), arena_str(a, strbuf_str(&b)));
     strbuf_release(&b);
