@@ -102,6 +102,16 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+bool str_split_next(struct str *rest, char separator, struct str *part)
+{
+    if (rest->n == 0)
+        return false;
+    size_t end = str_find_byte(*rest, separator, 0);
+    *part = str_sub(*rest, 0, end);
+    *rest = end == SIZE_MAX ? STR_NONE : str_sub(*rest, end + 1, rest->n);
+    return true;
+}
+
 struct str str_trim(struct str s)
 {
     while (s.n && is_space(s.p[0])) {

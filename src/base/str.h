@@ -52,7 +52,10 @@ size_t str_find(struct str s, struct str needle);
 /* s[from, to), bounds clamped. */
 struct str str_sub(struct str s, size_t from, size_t to);
 struct str str_trim(struct str s); /* ASCII white space */
-int str_hex_digit(char c);         /* 0 - 15, or -1 */
+/* Takes the next part of "A,B" out of *rest; false: nothing is left. What ends in a
+ * separator has no empty part behind it. */
+bool str_split_next(struct str *rest, char separator, struct str *part);
+int str_hex_digit(char c); /* 0 - 15, or -1 */
 
 struct strbuf {
     char *p;

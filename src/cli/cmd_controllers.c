@@ -159,11 +159,8 @@ static bool is_wanted(const struct controller *c, const char *only)
 {
     struct str s = str_from(only ? only : "");
     bool found = !only;
-    for (size_t at = 0; at < s.n && !found;) {
-        size_t end = str_find_byte(s, ',', at);
-        found = find_controller(str_sub(s, at, end)) == c;
-        at = end == SIZE_MAX ? s.n : end + 1;
-    }
+    for (struct str rest = s, part; !found && str_split_next(&rest, ',', &part);)
+        found = find_controller(part) == c;
     return found;
 }
 
@@ -263,16 +260,13 @@ static int run(const struct options *o, const struct kubeconfig *k, struct err *
 static bool check_names(const char *only, struct err *e)
 {
     struct str s = str_from(only ? only : "");
-    for (size_t at = 0; at < s.n;) {
-        size_t end = str_find_byte(s, ',', at);
-        struct str name = str_sub(s, at, end);
+    for (struct str rest = s, name; str_split_next(&rest, ',', &name);) {
         if (!find_controller(name))
             return err_set(e, ERR_INVALID,
                            "--only: there is no controller \"%.*s\"; there are "
                            "resourceclaim, device-taint-eviction and "
                            "resourcepoolstatusrequest",
                            STR_ARG(name));
-        at = end == SIZE_MAX ? s.n : end + 1;
     }
     return true;
 }

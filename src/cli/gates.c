@@ -37,11 +37,8 @@ bool gates_read(struct api_gates *g, const char *list, struct err *e)
 {
     struct str s = str_from(list);
     for (int stages = 1; stages >= 0; stages--)
-        for (size_t at = 0; at < s.n;) {
-            size_t end = str_find_byte(s, ',', at);
-            if (!set_gate(str_sub(s, at, end), stages, g, e))
+        for (struct str rest = s, part; str_split_next(&rest, ',', &part);)
+            if (!set_gate(part, stages, g, e))
                 return false;
-            at = end == SIZE_MAX ? s.n : end + 1;
-        }
     return api_gates_check(g, e);
 }

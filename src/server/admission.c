@@ -68,15 +68,12 @@ static unsigned find(struct str name)
 static bool read_names(const char *list, const char *flag, uint64_t *bits, struct err *e)
 {
     struct str s = str_from(list ? list : "");
-    for (size_t at = 0; at < s.n;) {
-        size_t end = str_find_byte(s, ',', at);
-        struct str name = str_sub(s, at, end);
+    for (struct str rest = s, name; str_split_next(&rest, ',', &name);) {
         unsigned i = find(name);
         if (i == NPLUGINS)
             return err_set(e, ERR_INVALID, "--%s: there is no admission plugin \"%.*s\"",
                            flag, STR_ARG(name));
         *bits |= UINT64_C(1) << i;
-        at = end == SIZE_MAX ? s.n : end + 1;
     }
     return true;
 }

@@ -16,10 +16,8 @@ static struct doc text_list(struct arena *a, const char *commas)
 {
     struct doc list = doc_make_list();
     struct str s = str_from(commas);
-    for (size_t at = 0; at < s.n;) {
-        size_t end = str_find_byte(s, ',', at);
-        doc_append(a, &list, doc_make_string(a, str_sub(s, at, end)));
-        at = end == SIZE_MAX ? s.n : end + 1;
+    for (struct str rest = s, part; str_split_next(&rest, ',', &part);) {
+        doc_append(a, &list, doc_make_string(a, part));
     }
     return list;
 }
@@ -306,9 +304,7 @@ static void serve_all(struct request *r, const char *version, bool core)
 static const char *asks_for_all(struct request *r)
 {
     struct str accept = net_header_get(r->x, "accept");
-    for (size_t at = 0; at < accept.n;) {
-        size_t end = str_find_byte(accept, ',', at);
-        struct str clause = str_sub(accept, at, end);
+    for (struct str rest = accept, clause; str_split_next(&rest, ',', &clause);) {
         bool all = str_find(clause, STR("as=APIGroupDiscoveryList")) != SIZE_MAX &&
                    str_find(clause, STR("g=apidiscovery.k8s.io")) != SIZE_MAX;
         if (all && str_ends(clause, STR("v=v2")))
@@ -317,7 +313,6 @@ static const char *asks_for_all(struct request *r)
             return "v2";
         if (!all)
             return NULL;
-        at = end == SIZE_MAX ? accept.n : end + 1;
     }
     return NULL;
 }

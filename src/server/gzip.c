@@ -28,12 +28,10 @@ struct squeeze {
 bool gzip_wanted(const struct request *r, size_t n)
 {
     struct str accept = net_header_get(r->x, "accept-encoding");
-    for (size_t at = 0; n > THRESHOLD && at < accept.n;) {
-        size_t end = str_find_byte(accept, ',', at);
-        if (str_is(str_trim(str_sub(accept, at, end)), "gzip"))
+    for (struct str rest = accept, part;
+         n > THRESHOLD && str_split_next(&rest, ',', &part);)
+        if (str_is(str_trim(part), "gzip"))
             return true;
-        at = end == SIZE_MAX ? accept.n : end + 1;
-    }
     return false;
 }
 

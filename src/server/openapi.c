@@ -406,9 +406,7 @@ static bool negotiate(struct request *r, struct wish *w)
     double best = 0;
     if (str_trim(accept).n == 0)
         return true;
-    for (size_t at = 0; at < accept.n;) {
-        size_t end = str_find_byte(accept, ',', at);
-        struct str clause = str_sub(accept, at, end);
+    for (struct str rest = accept, clause; str_split_next(&rest, ',', &clause);) {
         struct str type = str_trim(str_sub(clause, 0, str_find_byte(clause, ';', 0)));
         bool proto = is_proto(type, w->v2);
         double weight = proto || is_json(type) ? media_weight(clause) : 0;
@@ -416,7 +414,6 @@ static bool negotiate(struct request *r, struct wish *w)
             best = weight;
             w->proto = proto;
         }
-        at = end == SIZE_MAX ? accept.n : end + 1;
     }
     return best > 0;
 }

@@ -181,13 +181,11 @@ static bool is_credential(struct str name)
 static struct str without_token(struct arena *a, struct str protocols)
 {
     struct str kept = STR("");
-    for (size_t at = 0; at < protocols.n;) {
-        size_t end = str_find_byte(protocols, ',', at);
-        struct str one = str_trim(str_sub(protocols, at, end));
+    for (struct str rest = protocols, part; str_split_next(&rest, ',', &part);) {
+        struct str one = str_trim(part);
         if (!str_starts(one, STR(AUTH_PROTOCOL)))
             kept = arena_printf(a, "%.*s%s%.*s", STR_ARG(kept), kept.n ? ", " : "",
                                 STR_ARG(one));
-        at = end == SIZE_MAX ? protocols.n : end + 1;
     }
     return kept;
 }

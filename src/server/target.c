@@ -57,11 +57,8 @@ static struct str address_of(const struct doc *node, struct str type)
 static struct str preferred(const struct doc *node, struct str types)
 {
     struct str found = STR_NONE;
-    for (size_t at = 0; at < types.n && !found.p;) {
-        size_t end = str_find_byte(types, ',', at);
-        found = address_of(node, str_sub(types, at, end));
-        at = end == SIZE_MAX ? types.n : end + 1;
-    }
+    for (struct str rest = types, part; !found.p && str_split_next(&rest, ',', &part);)
+        found = address_of(node, part);
     return found;
 }
 

@@ -54,10 +54,8 @@ static struct names split_list(const char *list, struct arena *a)
     struct str s = str_from(list ? list : "");
     struct str *v = ARENA_ARRAY(a, struct str, s.n + 1);
     struct names names = {v, 0};
-    for (size_t at = 0; at < s.n;) {
-        size_t end = str_find_byte(s, ',', at);
-        v[names.n++] = arena_str(a, str_trim(str_sub(s, at, end)));
-        at = end == SIZE_MAX ? s.n : end + 1;
+    for (struct str rest = s, part; str_split_next(&rest, ',', &part);) {
+        v[names.n++] = arena_str(a, str_trim(part));
     }
     return names;
 }

@@ -105,14 +105,11 @@ enum { NROWS = sizeof ROWS / sizeof *ROWS };
 static bool is_named(const char *list, const struct row *row)
 {
     struct str all = str_from(list ? list : "");
-    for (size_t at = 0; at < all.n;) {
-        size_t end = str_find_byte(all, ',', at);
-        struct str name = str_sub(all, at, end);
+    for (struct str rest = all, name; str_split_next(&rest, ',', &name);) {
         size_t dot = str_find_byte(name, '.', 0);
         struct str group = dot == SIZE_MAX ? STR("") : str_sub(name, dot + 1, SIZE_MAX);
         if (str_is(str_sub(name, 0, dot), row->resource) && str_is(group, row->group))
             return true;
-        at = end == SIZE_MAX ? all.n : end + 1;
     }
     return false;
 }
@@ -120,9 +117,7 @@ static bool is_named(const char *list, const struct row *row)
 bool unenforced_check(const char *list, struct err *e)
 {
     struct str all = str_from(list ? list : "");
-    for (size_t at = 0; at < all.n;) {
-        size_t end = str_find_byte(all, ',', at);
-        struct str name = str_sub(all, at, end);
+    for (struct str rest = all, name; str_split_next(&rest, ',', &name);) {
         char text[256];
         bool known = false;
         snprintf(text, sizeof text, "%.*s", STR_ARG(name));
@@ -131,7 +126,6 @@ bool unenforced_check(const char *list, struct err *e)
         if (!known)
             return err_set(e, ERR_INVALID,
                            "--enforced-elsewhere: nobody is warned of \"%s\"", text);
-        at = end == SIZE_MAX ? all.n : end + 1;
     }
     return true;
 }

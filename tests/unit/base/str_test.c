@@ -82,6 +82,24 @@ static void test_find(void **state)
     assert_int_equal(str_find((struct str){"abc", 2}, STR("bc")), SIZE_MAX);
 }
 
+static void test_split(void **state)
+{
+    static const struct {
+        const char *s, *want; /* each part and a bar */
+    } ROWS[] = {
+        {"", ""},      {"a", "a|"},       {"a,b", "a|b|"}, {"a,", "a|"},
+        {",a", "|a|"}, {"a,,b", "a||b|"}, {",", "|"},      {"a, b", "a| b|"},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(ROWS); i++) {
+        struct strbuf got = STRBUF_INIT;
+        for (struct str rest = str_from(ROWS[i].s), part;
+             str_split_next(&rest, ',', &part);)
+            strbuf_addf(&got, "%.*s|", STR_ARG(part));
+        ROW(ROWS[i].s, str_is(strbuf_str(&got), ROWS[i].want));
+        strbuf_release(&got);
+    }
+}
+
 static void test_sub_trim(void **state)
 {
     struct str s = STR("hello");
@@ -253,17 +271,12 @@ static void test_strbuf_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_eq_cmp),
-        cmocka_unit_test(test_starts_ends),
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_hex_digit),
-        cmocka_unit_test(test_sub_trim),
-        cmocka_unit_test(test_hash),
-        cmocka_unit_test(test_hash_spread),
-        cmocka_unit_test(test_strbuf),
-        cmocka_unit_test(test_strbuf_addf),
-        cmocka_unit_test(test_strbuf_growth),
-        cmocka_unit_test(test_strbuf_overflow),
+        cmocka_unit_test(test_eq_cmp),        cmocka_unit_test(test_starts_ends),
+        cmocka_unit_test(test_find),          cmocka_unit_test(test_split),
+        cmocka_unit_test(test_hex_digit),     cmocka_unit_test(test_sub_trim),
+        cmocka_unit_test(test_hash),          cmocka_unit_test(test_hash_spread),
+        cmocka_unit_test(test_strbuf),        cmocka_unit_test(test_strbuf_addf),
+        cmocka_unit_test(test_strbuf_growth), cmocka_unit_test(test_strbuf_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
