@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "api/rules.h"
 #include "api/structural_check.h"
 #include "cel/regex.h"
 
@@ -28,12 +29,6 @@ static void require(struct check *c, const char *name, const char *why)
 static void refuse(struct check *c, const char *name, struct str bad, const char *why)
 {
     schema_fail_at(&c->r, c->path, name, API_ERROR_INVALID, bad, "%s", why);
-}
-
-static struct str quoted(struct check *c, struct str text)
-{
-    struct doc d = {.type = DOC_STRING, .n = (uint32_t)text.n, .s = text.p ? text.p : ""};
-    return schema_shown(c->r.a, &d);
 }
 
 /* ---- Keywords that no structure has ---- */
@@ -172,7 +167,8 @@ static void check_pattern(struct check *c, struct str pattern)
 {
     struct err e = ERR_INIT;
     if (pattern.n && !cel_regex_check(pattern, &e))
-        schema_fail_at(&c->r, c->path, "pattern", API_ERROR_INVALID, quoted(c, pattern),
+        schema_fail_at(&c->r, c->path, "pattern", API_ERROR_INVALID,
+                       api_shown_text(c->r.a, pattern),
                        "must be a valid regular expression, but isn't: %s", err_text(&e));
     err_release(&e);
 }
@@ -225,7 +221,7 @@ static void check_type(struct check *c, const struct schema *s, enum level level
         if (s->type == SCHEMA_UNTYPED)
             require(c, "type", embedded);
         else
-            refuse(c, "type", quoted(c, s->type_name), embedded);
+            refuse(c, "type", api_shown_text(c->r.a, s->type_name), embedded);
     } else if (s->type == SCHEMA_UNTYPED && !s->int_or_string && !s->preserve) {
         require(c, "type", missing[level]);
     }
@@ -233,7 +229,8 @@ static void check_type(struct check *c, const struct schema *s, enum level level
         forbid(c, "additionalProperties",
                "must not be used if x-kubernetes-embedded-resource is set");
     if (level == LEVEL_ROOT && s->type != SCHEMA_UNTYPED && s->type != SCHEMA_OBJECT)
-        refuse(c, "type", quoted(c, s->type_name), "must be object at the root");
+        refuse(c, "type", api_shown_text(c->r.a, s->type_name),
+               "must be object at the root");
 }
 
 static void check_extensions(struct check *c, const struct schema *s)
@@ -270,7 +267,7 @@ static void check_metadata(struct check *c, const struct schema *s, bool resourc
     size_t props = schema_path_child(c->path, STR("properties"));
     schema_path_key(c->path, STR("metadata"));
     if (resource && meta->type != SCHEMA_OBJECT)
-        refuse(c, "type", quoted(c, meta->type_name), "must be object");
+        refuse(c, "type", api_shown_text(c->r.a, meta->type_name), "must be object");
     if (level == LEVEL_ROOT && !plain_metadata(meta))
         schema_fail(&c->r, c->path, API_ERROR_FORBIDDEN, STR_NONE,
                     "must not specify anything other than name and generateName, but "
@@ -285,7 +282,7 @@ static void check_type_meta(struct check *c, const struct schema *s, const char 
         return;
     size_t props = schema_path_child(c->path, STR("properties"));
     schema_path_key(c->path, str_from(name));
-    refuse(c, "type", quoted(c, p->type_name), "must be string");
+    refuse(c, "type", api_shown_text(c->r.a, p->type_name), "must be string");
     schema_path_back(c->path, props);
 }
 

@@ -4,6 +4,7 @@
  * (apiextensions-apiserver pkg/apis/apiextensions/validation): keywords, list types,
  * rules and their costs.
  */
+#include "api/rules.h"
 #include "api/structural_check.h"
 
 enum { RULE_COST_MAX = 10000000, TOTAL_COST_MAX = 100000000, EXPENSIVE = 4 };
@@ -54,12 +55,6 @@ static void refuse(struct openapi *c, const char *name, struct str bad, const ch
     schema_fail_at(&c->schema, c->path, name, API_ERROR_INVALID, bad, "%s", why);
 }
 
-static struct str shown(struct openapi *c, struct str text)
-{
-    struct doc d = {.type = DOC_STRING, .n = (uint32_t)text.n, .s = text.p ? text.p : ""};
-    return schema_shown(c->schema.a, &d);
-}
-
 static struct str member_text(const struct schema *s, const char *key)
 {
     return doc_get_text(s->doc, key);
@@ -85,7 +80,7 @@ static void check_keywords(struct openapi *c, const struct schema *s,
 {
     if (s->type == SCHEMA_STRANGE)
         schema_fail_at(&c->schema, c->path, "type", API_ERROR_NOT_SUPPORTED,
-                       shown(c, s->type_name),
+                       api_shown_text(c->schema.a, s->type_name),
                        "supported values: \"array\", \"boolean\", \"integer\", "
                        "\"number\", \"object\", \"string\"");
     if (s->def && at->no_default)
@@ -117,7 +112,7 @@ static void check_needs(struct openapi *c, const struct schema *s, enum schema_t
     if (s->type == SCHEMA_UNTYPED)
         require(c, "type", why);
     else if (s->type != type)
-        refuse(c, "type", shown(c, s->type_name), why);
+        refuse(c, "type", api_shown_text(c->schema.a, s->type_name), why);
 }
 
 static void check_map_type(struct openapi *c, const struct schema *s)
@@ -131,10 +126,10 @@ static void check_map_type(struct openapi *c, const struct schema *s)
         check_needs(c, s, SCHEMA_OBJECT,
                     "must be object if x-kubernetes-map-type is specified");
     if (s->map_type == MAP_STRANGE)
-        schema_fail_at(&c->schema, c->path, "x-kubernetes-map-type",
-                       API_ERROR_NOT_SUPPORTED,
-                       shown(c, member_text(s, "x-kubernetes-map-type")),
-                       "supported values: \"atomic\", \"granular\"");
+        schema_fail_at(
+            &c->schema, c->path, "x-kubernetes-map-type", API_ERROR_NOT_SUPPORTED,
+            api_shown_text(c->schema.a, member_text(s, "x-kubernetes-map-type")),
+            "supported values: \"atomic\", \"granular\"");
 }
 
 /* Items of sets are owned as one. */
@@ -161,10 +156,10 @@ static void check_list_type(struct openapi *c, const struct schema *s)
     else if (s->list_type == LIST_SET)
         check_set(c, s);
     if (s->list_type == LIST_STRANGE)
-        schema_fail_at(&c->schema, c->path, "x-kubernetes-list-type",
-                       API_ERROR_NOT_SUPPORTED,
-                       shown(c, member_text(s, "x-kubernetes-list-type")),
-                       "supported values: \"atomic\", \"set\", \"map\"");
+        schema_fail_at(
+            &c->schema, c->path, "x-kubernetes-list-type", API_ERROR_NOT_SUPPORTED,
+            api_shown_text(c->schema.a, member_text(s, "x-kubernetes-list-type")),
+            "supported values: \"atomic\", \"set\", \"map\"");
     if (s->map_keys && s->list_type != LIST_MAP) {
         static const char why[] =
             "must be map if x-kubernetes-list-map-keys is non-empty";
@@ -172,7 +167,8 @@ static void check_list_type(struct openapi *c, const struct schema *s)
             require(c, "x-kubernetes-list-type", why);
         else
             refuse(c, "x-kubernetes-list-type",
-                   shown(c, member_text(s, "x-kubernetes-list-type")), why);
+                   api_shown_text(c->schema.a, member_text(s, "x-kubernetes-list-type")),
+                   why);
     }
 }
 
@@ -191,7 +187,7 @@ static void check_key(struct openapi *c, const struct schema *s, struct str key,
     const struct schema *p = schema_prop(s->items, key);
     if (p && (p->type == SCHEMA_ARRAY || p->type == SCHEMA_OBJECT)) {
         size_t here = enter_key(c, key);
-        refuse(c, "type", shown(c, s->items->type_name),
+        refuse(c, "type", api_shown_text(c->schema.a, s->items->type_name),
                "must be a scalar type if parent array's x-kubernetes-list-type is map");
         schema_path_back(c->path, here);
     }
@@ -230,7 +226,7 @@ static void check_keyed_list(struct openapi *c, const struct schema *s)
                "must only have a single schema if x-kubernetes-list-type is map");
     if (s->items && s->items->type != SCHEMA_OBJECT) {
         size_t here = schema_path_child(c->path, STR("items"));
-        refuse(c, "type", shown(c, s->items->type_name),
+        refuse(c, "type", api_shown_text(c->schema.a, s->items->type_name),
                "must be object if parent array's x-kubernetes-list-type is map");
         schema_path_back(c->path, here);
     }
@@ -300,9 +296,11 @@ static void check_message(struct openapi *c, const struct schema_rule *rule)
     if (!text.n)
         require(c, "rule", "rule is not specified");
     else if (rule->message.n && !message.n)
-        refuse(c, "message", shown(c, rule->message), "must be non-empty if specified");
+        refuse(c, "message", api_shown_text(c->schema.a, rule->message),
+               "must be non-empty if specified");
     else if (has_line_break(message))
-        refuse(c, "message", shown(c, rule->message), "must not contain line breaks");
+        refuse(c, "message", api_shown_text(c->schema.a, rule->message),
+               "must not contain line breaks");
     else if (has_line_break(text) && !message.n)
         require(c, "message", "message must be specified if rule contains line breaks");
     if (rule->message_expression.n && !str_trim(rule->message_expression).n)
@@ -334,17 +332,19 @@ static void check_rule(struct openapi *c, const struct schema *s,
     check_message(c, rule);
     if (rule->reason.p && !known_reason(rule->reason))
         schema_fail_at(&c->schema, c->path, "reason", API_ERROR_NOT_SUPPORTED,
-                       shown(c, rule->reason),
+                       api_shown_text(c->schema.a, rule->reason),
                        "supported values: \"FieldValueDuplicate\", "
                        "\"FieldValueForbidden\", \"FieldValueInvalid\", "
                        "\"FieldValueRequired\"");
     if (path.n && !str_trim(path).n)
-        refuse(c, "fieldPath", shown(c, path), "must be non-empty if specified");
+        refuse(c, "fieldPath", api_shown_text(c->schema.a, path),
+               "must be non-empty if specified");
     if (has_line_break(path))
-        refuse(c, "fieldPath", shown(c, path), "must not contain line breaks");
+        refuse(c, "fieldPath", api_shown_text(c->schema.a, path),
+               "must not contain line breaks");
     if (path.n && can_have_paths(c, s) &&
         schema_field_path(s, path, true, c->schema.a, &clean, &found))
-        refuse(c, "fieldPath", shown(c, path), "must be a valid path");
+        refuse(c, "fieldPath", api_shown_text(c->schema.a, path), "must be a valid path");
 }
 
 /* ---- Rules compiled ---- */
@@ -412,7 +412,7 @@ static void check_made(struct openapi *c, const struct schema_rule *rule,
                    made->message_cost);
     if (made->uses_old && at->unrelated.p)
         schema_fail_at(&c->rules, c->path, "rule", API_ERROR_INVALID,
-                       shown(c, rule->rule),
+                       api_shown_text(c->schema.a, rule->rule),
                        "oldSelf cannot be used on the uncorrelatable portion of the "
                        "schema within %.*s",
                        STR_ARG(at->unrelated));
