@@ -55,6 +55,17 @@ const struct object *informer_get(const struct informer *i, struct str key)
     return e ? ((const struct entry *)e->value.ptr)->object : NULL;
 }
 
+const struct object *informer_find(const struct informer *i, struct str namespace,
+                                   struct str name)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct object *o =
+        informer_get(i, arena_printf(&a, "%.*s/%.*s", STR_ARG(namespace), STR_ARG(name)));
+    arena_fini(&a);
+    return o;
+}
+
 uint32_t informer_count(const struct informer *i)
 {
     return i->objects.live;

@@ -39,6 +39,9 @@ void informer_free(struct informer *i);
 bool informer_synced(const struct informer *i);
 /* Borrowed until the loop's next round; NULL: there is none. */
 const struct object *informer_get(const struct informer *i, struct str key);
+/* The same by "NAMESPACE/NAME". */
+const struct object *informer_find(const struct informer *i, struct str namespace,
+                                   struct str name);
 uint32_t informer_count(const struct informer *i);
 /* In no order; each must not wait. */
 void informer_each(const struct informer *i,

@@ -112,14 +112,10 @@ void claims_remember(struct claims *c, struct object *made)
 const struct object *claims_find(const struct claims *c, struct str namespace,
                                  struct str name)
 {
-    struct arena a;
-    arena_init(&a);
-    struct str key = join(&a, namespace, name);
-    const struct object *o = informer_get(c->claims, key);
+    const struct object *o = informer_find(c->claims, namespace, name);
     for (const struct claims_made *m = c->made; m && !o; m = m->next)
-        if (str_eq(m->object->key, key))
+        if (str_eq(m->object->namespace, namespace) && str_eq(m->object->name, name))
             o = m->object;
-    arena_fini(&a);
     return o;
 }
 
@@ -198,13 +194,9 @@ static void add_claims_of(struct claims *c, const struct object *o)
 
 static const struct doc *group_of(const struct claims *c, const struct object *pod)
 {
-    struct arena a;
-    arena_init(&a);
     const struct object *g =
-        c->groups
-            ? informer_get(c->groups, join(&a, pod->namespace, claim_ref_group(pod->doc)))
-            : NULL;
-    arena_fini(&a);
+        c->groups ? informer_find(c->groups, pod->namespace, claim_ref_group(pod->doc))
+                  : NULL;
     return g ? g->doc : NULL;
 }
 
@@ -230,10 +222,7 @@ static bool entry_needs_work(const struct claims *c, const struct object *pod,
         return true;
     if (known == CLAIM_NOT_NEEDED)
         return false;
-    struct arena a;
-    arena_init(&a);
-    const struct object *claim = informer_get(c->claims, join(&a, pod->namespace, name));
-    arena_fini(&a);
+    const struct object *claim = informer_find(c->claims, pod->namespace, name);
     if (!claim)
         return must_make(c, pod, entry);
     if (known == CLAIM_GENERATED && !claim_ref_is_for(claim->doc, pod->doc, groups))
@@ -278,13 +267,9 @@ static bool group_needs_work(const struct claims *c, const struct object *group)
         enum claim_known known = claim_ref_name(group->doc, entry, &name);
         if (known == CLAIM_NOT_MADE || known == CLAIM_UNKNOWN)
             return true;
-        struct arena a;
-        arena_init(&a);
-        bool missing = known != CLAIM_NOT_NEEDED &&
-                       !informer_get(c->claims, join(&a, group->namespace, name)) &&
-                       doc_get_text(entry, "resourceClaimTemplateName").p;
-        arena_fini(&a);
-        if (missing)
+        if (known != CLAIM_NOT_NEEDED &&
+            !informer_find(c->claims, group->namespace, name) &&
+            doc_get_text(entry, "resourceClaimTemplateName").p)
             return true;
     }
     return false;

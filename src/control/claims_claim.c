@@ -52,9 +52,8 @@ static enum progress check_consumer(struct work *w, const struct doc *reserved,
         *keep = false;
         return PROGRESS_DONE;
     }
-    struct str key =
-        arena_printf(w->a, "%.*s/%.*s", STR_ARG(claim_of(w)->namespace), STR_ARG(name));
-    const struct object *o = informer_get(pod ? c->pods : c->groups, key);
+    const struct object *o =
+        informer_find(pod ? c->pods : c->groups, claim_of(w)->namespace, name);
     if (!o)
         return check_live(w, pod ? &claims_kind_pod : &claims_kind_group, name, uid,
                           keep);
@@ -171,9 +170,8 @@ static enum progress delete_unused(struct work *w)
     if (!owner || !doc_is_string(doc_get(owner, "apiVersion"), "v1") ||
         !doc_is_string(doc_get(owner, "kind"), "Pod"))
         return PROGRESS_DONE;
-    struct str key = arena_printf(w->a, "%.*s/%.*s", STR_ARG(claim_of(w)->namespace),
-                                  STR_ARG(doc_get_text(owner, "name")));
-    const struct object *pod = informer_get(claims_of(w)->pods, key);
+    const struct object *pod = informer_find(claims_of(w)->pods, claim_of(w)->namespace,
+                                             doc_get_text(owner, "name"));
     if (!pod || (str_eq(pod->uid, doc_get_text(owner, "uid")) &&
                  !claim_ref_pod_is_done(pod->doc)))
         return PROGRESS_DONE;

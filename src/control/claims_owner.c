@@ -118,9 +118,8 @@ static const char *find_disabled(const struct claims *c, const struct doc *templ
 static enum progress create(struct work *w, const struct owner *o, struct str entry,
                             struct str template, struct str *name)
 {
-    struct str key =
-        arena_printf(w->a, "%.*s/%.*s", STR_ARG(o->namespace), STR_ARG(template));
-    const struct object *t = informer_get(claims_of(w)->templates, key);
+    const struct object *t =
+        informer_find(claims_of(w)->templates, o->namespace, template);
     const char *disabled = t ? find_disabled(claims_of(w), t->doc) : NULL;
     const struct client_answer *a;
     if (!t)
@@ -345,9 +344,7 @@ static enum progress reserve_entry(struct work *w, const struct owner *o,
     if (known == CLAIM_NOT_MADE)
         return work_fail(w, "pod \"%.*s/%.*s\": ResourceClaim not created yet",
                          STR_ARG(o->namespace), STR_ARG(o->name));
-    struct str key =
-        arena_printf(w->a, "%.*s/%.*s", STR_ARG(o->namespace), STR_ARG(name));
-    const struct object *claim = informer_get(claims_of(w)->claims, key);
+    const struct object *claim = informer_find(claims_of(w)->claims, o->namespace, name);
     *more = claim != NULL;
     if (!claim)
         return PROGRESS_DONE;
@@ -394,10 +391,9 @@ static enum progress find_group(struct work *w, struct owner *o)
     struct str group = claim_ref_group(o->doc);
     if (!group.p)
         return PROGRESS_DONE;
-    struct str key =
-        arena_printf(w->a, "%.*s/%.*s", STR_ARG(o->namespace), STR_ARG(group));
     const struct object *found =
-        claims_of(w)->groups ? informer_get(claims_of(w)->groups, key) : NULL;
+        claims_of(w)->groups ? informer_find(claims_of(w)->groups, o->namespace, group)
+                             : NULL;
     if (found) {
         o->group = found->doc;
         return PROGRESS_DONE;
