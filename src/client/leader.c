@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "doc/doc.h"
 
+enum { MAX_CONFLICTS = 3 };
+
 static const struct client_kind LEASE = {"coordination.k8s.io", "v1", "leases", true};
 
 struct leader {
@@ -18,6 +20,7 @@ struct leader {
     struct client_call *call;
     struct net_timer *timer;
     bool leads, resigning;
+    unsigned conflicts;  /* while resigning */
     uint64_t renewed_ms; /* when it was last ours */
     struct strbuf seen;  /* version of the lease as it was last seen to change */
     uint64_t seen_ms;    /* and when */
@@ -146,7 +149,11 @@ static void on_written(void *ctx, const struct client_answer *a)
     }
     if (!a->ok && a->status != 409)
         trouble(l, a->message);
-    missed(l, false);
+    /* A renewal that was on its way when it resigned may have come in between. */
+    if (l->resigning && a->status == 409 && l->conflicts++ < MAX_CONFLICTS)
+        look(l);
+    else
+        missed(l, false);
 }
 
 static void write_lease(struct leader *l, const struct doc *old, struct arena *a)

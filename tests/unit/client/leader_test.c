@@ -143,7 +143,11 @@ static void test_resign(void **state)
     take_new(&s);
     leader_resign(s.leader, on_resigned);
     script_answer(&s.script, "GET " LEASE "/work?", 200, BODY("me", "1"));
-    take_write(&s, "PUT " LEASE "/work?", "\"holderIdentity\":\"\"", 200, BODY("", "2"));
+    take_write(&s, "PUT " LEASE "/work?", "\"holderIdentity\":\"\"", 409,
+               "{\"reason\":\"Conflict\"}"); /* a renewal of its own came in between */
+    script_answer(&s.script, "GET " LEASE "/work?", 200, BODY("me", "2"));
+    take_write(&s, "PUT " LEASE "/work?", "\"resourceVersion\":\"2\"", 200,
+               BODY("", "3"));
     script_await(&s.script, &s.resigned);
     end(&s);
 
