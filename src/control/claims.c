@@ -2,8 +2,8 @@
 /* The claim controller's caches, and which event is work on what (spec 6.1.1-6). */
 #include <stdlib.h>
 
+#include "api/claim_refs.h"
 #include "base/mem.h"
-#include "control/claim_refs.h"
 #include "control/claims_inner.h"
 
 enum { WORKERS = 50 };

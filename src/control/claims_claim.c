@@ -4,8 +4,8 @@
  * back; with the last one the allocation goes too, and the finalizer; and a claim made
  * for a pod that will not run is deleted.
  */
+#include "api/claim_refs.h"
 #include "api/edit.h"
-#include "control/claim_refs.h"
 #include "control/claims_inner.h"
 
 static const char FINALIZER[] = "resource.kubernetes.io/delete-protection";

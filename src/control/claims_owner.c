@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "api/claim_refs.h"
 #include "api/edit.h"
-#include "control/claim_refs.h"
 #include "control/claims_inner.h"
 
 enum { MAX_BASE = 57 }; /* of a generated name: five characters and the hyphen follow */

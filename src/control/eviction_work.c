@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/eviction_work.h"
 
+#include "api/claim_refs.h"
 #include "api/timestamp.h"
-#include "control/claim_refs.h"
 
 static const struct client_kind POD = {"", "v1", "pods", true},
                                 RULE = {"resource.k8s.io", "v1", "devicetaintrules",

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
+#include "api/claim_refs.h"
 #include "base/mem.h"
-#include "control/claim_refs.h"
 
 void taints_init(struct taints *t, const struct taints_ops *ops, void *ctx)
 {

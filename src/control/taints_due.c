@@ -2,9 +2,9 @@
 /* When a claim's pods have to go, and why (spec 6.2.1-4). */
 #include <stdlib.h>
 
+#include "api/claim_refs.h"
 #include "api/timestamp.h"
 #include "base/mem.h"
-#include "control/claim_refs.h"
 #include "control/taints.h"
 
 /* ---- reasons ---- */

@@ -3,8 +3,8 @@
  * evicted (spec 6.2.8-9). */
 #include <stdlib.h>
 
+#include "api/claim_refs.h"
 #include "base/mem.h"
-#include "control/claim_refs.h"
 #include "control/taints.h"
 
 struct counts {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "control/claim_refs.h"
+#include "api/claim_refs.h"
 
 static const struct str GROUP_PREFIX = {"scheduling.k8s.io/", 18};
 

@@ -3,8 +3,8 @@
  * How pods, pod groups and claims refer to one another (spec 6.1.18-22). Objects are
  * documents in the shape of v1; what lacks a field that is read counts as having none.
  */
-#ifndef DRAY_CONTROL_CLAIM_REFS_H
-#define DRAY_CONTROL_CLAIM_REFS_H
+#ifndef DRAY_API_CLAIM_REFS_H
+#define DRAY_API_CLAIM_REFS_H
 
 #include "base/arena.h"
 #include "doc/doc.h"
