@@ -9,9 +9,7 @@
 #include "cli/gates.h"
 #include "cli/options.h"
 #include "client/leader.h"
-#include "control/claims.h"
-#include "control/eviction.h"
-#include "control/pool_requests.h"
+#include "control/controllers.h"
 #include "net/pki.h"
 
 static const char USAGE[] =
@@ -82,9 +80,7 @@ struct running {
     struct net_loop *loop;
     struct client *client;
     struct leader *leader; /* NULL: everybody works */
-    struct claims *claims;
-    struct eviction *eviction;
-    struct pool_requests *pool_requests;
+    struct controllers *controllers;
     char identity[128];
     int code;
 };
@@ -97,90 +93,23 @@ static void say(void *ctx, const char *text)
     fprintf(stderr, "dray controllers: %s\n", text);
 }
 
-static void start_claims(struct running *r)
-{
-    const struct api_gates *g = &r->options->gates;
-    struct claims_opts opts = {
-        .pod_groups = api_gate(g, API_GATE_GenericWorkload),
-        .group_claims = api_gate(g, API_GATE_DRAWorkloadResourceClaims),
-        .workers = r->options->workers,
-        .log = say,
-    };
-    r->claims = claims_new(r->client, &opts);
-}
-
-static void start_eviction(struct running *r)
-{
-    const struct api_gates *g = &r->options->gates;
-    struct eviction_opts opts = {
-        .rules = api_gate(g, API_GATE_DRADeviceTaintRules),
-        .group_claims = api_gate(g, API_GATE_DRAWorkloadResourceClaims),
-        .workers = r->options->eviction_workers,
-        .log = say,
-    };
-    if (api_gate(g, API_GATE_DRADeviceTaints))
-        r->eviction = eviction_new(r->client, &opts);
-}
-
-static void start_pool_requests(struct running *r)
-{
-    const struct api_gates *g = &r->options->gates;
-    struct pool_requests_opts opts = {
-        .taint_rules = api_gate(g, API_GATE_DRADeviceTaintRules), .log = say};
-    if (api_gate(g, API_GATE_DRAResourcePoolStatus))
-        r->pool_requests = pool_requests_new(r->client, &opts);
-}
-
-/* Under upstream's names, which end in "-controller" there. */
-static const struct controller {
-    const char *name;
-    void (*start)(struct running *r);
-} CONTROLLERS[] = {
-    {"resourceclaim", start_claims},
-    {"device-taint-eviction", start_eviction},
-    {"resourcepoolstatusrequest", start_pool_requests},
-};
-enum { NCONTROLLERS = sizeof CONTROLLERS / sizeof *CONTROLLERS };
-
-/* NULL: there is none of that name. */
-static const struct controller *find_controller(struct str name)
-{
-    static const struct str LONG = {"-controller", 11};
-    if (str_ends(name, LONG))
-        name.n -= LONG.n;
-    for (int i = 0; i < NCONTROLLERS; i++)
-        if (str_is(name, CONTROLLERS[i].name))
-            return &CONTROLLERS[i];
-    return NULL;
-}
-
-/* Whether a list names it; NULL: of all. */
-static bool is_wanted(const struct controller *c, const char *only)
-{
-    struct str s = str_from(only ? only : "");
-    bool found = !only;
-    for (struct str rest = s, part; !found && str_split_next(&rest, ',', &part);)
-        found = find_controller(part) == c;
-    return found;
-}
-
 static void work(struct running *r)
 {
-    for (int i = 0; i < NCONTROLLERS; i++)
-        if (is_wanted(&CONTROLLERS[i], r->options->only))
-            CONTROLLERS[i].start(r);
+    const struct options *o = r->options;
+    struct controllers_opts opts = {.only = o->only,
+                                    .gates = &o->gates,
+                                    .claim_workers = o->workers,
+                                    .eviction_workers = o->eviction_workers,
+                                    .log = say};
+    r->controllers = controllers_new(r->client, &opts);
     printf("dray controllers: working\n");
     fflush(stdout);
 }
 
 static void stop(struct running *r)
 {
-    claims_free(r->claims);
-    eviction_free(r->eviction);
-    pool_requests_free(r->pool_requests);
-    r->claims = NULL;
-    r->eviction = NULL;
-    r->pool_requests = NULL;
+    controllers_free(r->controllers);
+    r->controllers = NULL;
 }
 
 static void on_gained(void *ctx)
@@ -257,20 +186,6 @@ static int run(const struct options *o, const struct kubeconfig *k, struct err *
 
 /* ---- options ---- */
 
-static bool check_names(const char *only, struct err *e)
-{
-    struct str s = str_from(only ? only : "");
-    for (struct str rest = s, name; str_split_next(&rest, ',', &name);) {
-        if (!find_controller(name))
-            return err_set(e, ERR_INVALID,
-                           "--only: there is no controller \"%.*s\"; there are "
-                           "resourceclaim, device-taint-eviction and "
-                           "resourcepoolstatusrequest",
-                           STR_ARG(name));
-    }
-    return true;
-}
-
 static bool find_server(const struct options *o, struct arena *a, struct kubeconfig *k,
                         struct err *e)
 {
@@ -304,7 +219,7 @@ static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
         options_print(&TABLE, stdout);
         return EXIT_OK;
     }
-    if (!check_names(o.only, e) || !find_server(&o, a, &k, e))
+    if (!controllers_check(o.only, e) || !find_server(&o, a, &k, e))
         return EXIT_INPUT;
     return run(&o, &k, e);
 }

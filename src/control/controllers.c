@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/controllers.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "control/claims.h"
+#include "control/eviction.h"
+#include "control/pool_requests.h"
+
+/* ---- one function for each that starts it; NULL: its gate is off ---- */
+
+static void *start_claims(struct client *c, const struct controllers_opts *o)
+{
+    struct claims_opts opts = {
+        .pod_groups = api_gate(o->gates, API_GATE_GenericWorkload),
+        .group_claims = api_gate(o->gates, API_GATE_DRAWorkloadResourceClaims),
+        .workers = o->claim_workers,
+        .log = o->log,
+        .log_ctx = o->log_ctx,
+    };
+    return claims_new(c, &opts);
+}
+
+static void *start_eviction(struct client *c, const struct controllers_opts *o)
+{
+    struct eviction_opts opts = {
+        .rules = api_gate(o->gates, API_GATE_DRADeviceTaintRules),
+        .group_claims = api_gate(o->gates, API_GATE_DRAWorkloadResourceClaims),
+        .workers = o->eviction_workers,
+        .log = o->log,
+        .log_ctx = o->log_ctx,
+    };
+    return api_gate(o->gates, API_GATE_DRADeviceTaints) ? eviction_new(c, &opts) : NULL;
+}
+
+static void *start_pool_requests(struct client *c, const struct controllers_opts *o)
+{
+    struct pool_requests_opts opts = {
+        .taint_rules = api_gate(o->gates, API_GATE_DRADeviceTaintRules),
+        .log = o->log,
+        .log_ctx = o->log_ctx,
+    };
+    return api_gate(o->gates, API_GATE_DRAResourcePoolStatus)
+               ? pool_requests_new(c, &opts)
+               : NULL;
+}
+
+/* ---- and one that ends it ---- */
+
+static void stop_claims(void *c)
+{
+    claims_free(c);
+}
+
+static void stop_eviction(void *c)
+{
+    eviction_free(c);
+}
+
+static void stop_pool_requests(void *c)
+{
+    pool_requests_free(c);
+}
+
+/* Upstream's names without the "-controller" at their ends. */
+static const struct row {
+    const char *name;
+    void *(*start)(struct client *c, const struct controllers_opts *o);
+    void (*stop)(void *controller);
+} ROWS[] = {
+    {"device-taint-eviction", start_eviction, stop_eviction},
+    {"resourceclaim", start_claims, stop_claims},
+    {"resourcepoolstatusrequest", start_pool_requests, stop_pool_requests},
+};
+enum { NROWS = sizeof ROWS / sizeof *ROWS };
+
+struct controllers {
+    void *running[NROWS]; /* NULL: it does not */
+};
+
+/* ---- names ---- */
+
+/* NULL: there is none of that name. */
+static const struct row *find_row(struct str name)
+{
+    static const struct str LONG = {"-controller", 11};
+    if (str_ends(name, LONG))
+        name.n -= LONG.n;
+    for (int i = 0; i < NROWS; i++)
+        if (str_is(name, ROWS[i].name))
+            return &ROWS[i];
+    return NULL;
+}
+
+static bool is_wanted(const struct row *row, const char *only)
+{
+    struct str s = str_from(only ? only : "");
+    bool found = !only;
+    for (struct str rest = s, part; !found && str_split_next(&rest, ',', &part);)
+        found = find_row(part) == row;
+    return found;
+}
+
+bool controllers_check(const char *only, struct err *e)
+{
+    struct str s = str_from(only ? only : "");
+    for (struct str rest = s, name; str_split_next(&rest, ',', &name);)
+        if (!find_row(name))
+            return err_set(e, ERR_INVALID,
+                           "there is no controller \"%.*s\"; "
+                           "\"dray controllers --help\" names them",
+                           STR_ARG(name));
+    return true;
+}
+
+/* ---- life ---- */
+
+struct controllers *controllers_new(struct client *client,
+                                    const struct controllers_opts *opts)
+{
+    struct controllers *c = mem_zalloc(sizeof *c);
+    for (int i = 0; i < NROWS; i++)
+        if (is_wanted(&ROWS[i], opts->only))
+            c->running[i] = ROWS[i].start(client, opts);
+    return c;
+}
+
+void controllers_free(struct controllers *c)
+{
+    if (!c)
+        return;
+    for (int i = 0; i < NROWS; i++)
+        if (c->running[i])
+            ROWS[i].stop(c->running[i]);
+    free(c);
+}
