@@ -597,6 +597,13 @@ API_RULE(when_new)
     return at->w->opts->op == API_CREATE;
 }
 
+/* Of an object that is kept for itself; inside another it is a form to make some from,
+ * and upstream does not look at this part of it. */
+API_RULE(of_object)
+{
+    return at->parent == at->w->object;
+}
+
 /* Immutable, and on update only that is checked. */
 API_RULE(frozen)
 {

@@ -11,6 +11,21 @@
     "{" META ",\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":80,"                     \
     "\"protocol\":\"TCP\"}],\"sessionAffinity\":\"None\"," rest "}}"
 #define CLUSTER_IP "\"type\":\"ClusterIP\",\"internalTrafficPolicy\":\"Cluster\""
+#define SET(STORAGE)                                                                     \
+    "{" META ",\"spec\":{\"replicas\":1,\"podManagementPolicy\":\"Parallel\","           \
+    "\"updateStrategy\":{\"type\":\"OnDelete\"},"                                        \
+    "\"persistentVolumeClaimRetentionPolicy\":{\"whenDeleted\":\"Retain\","              \
+    "\"whenScaled\":\"Retain\"},"                                                        \
+    "\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{"          \
+    "\"labels\":{\"a\":\"b\"}},"                                                         \
+    "\"spec\":{\"restartPolicy\":\"Always\",\"dnsPolicy\":\"Default\","                  \
+    "\"terminationGracePeriodSeconds\":30,"                                              \
+    "\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"imagePullPolicy\":\"Never\","     \
+    "\"terminationMessagePolicy\":\"File\"}]}},"                                         \
+    "\"volumeClaimTemplates\":[{\"metadata\":{\"name\":\"v\"},\"spec\":{"                \
+    "\"accessModes\":["                                                                  \
+    "\"ReadWriteOnce\"],\"volumeMode\":\"Block\",\"resources\":{\"requests\":{" STORAGE  \
+    "}}}}]}}"
 #define CRON(rest)                                                                       \
     "{" META ",\"spec\":{\"concurrencyPolicy\":\"Allow\",\"jobTemplate\":{\"spec\":{"    \
     "\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"dnsPolicy\":"                 \
@@ -92,6 +107,11 @@ static const struct {
     {"a claim for less than before", "v1", "PersistentVolumeClaim", API_UPDATE,
      PVC("2Gi", ",\"volumeName\":\"v\""), PVC("1Gi", ",\"volumeName\":\"v\""),
      "FieldValueForbidden spec;"},
+    {"claims of a set, in no namespace yet", "apps/v1", "StatefulSet", API_CREATE, NULL,
+     SET("\"storage\":\"1Gi\""), ""},
+    {"a claim of a set for nothing", "apps/v1", "StatefulSet", API_CREATE, NULL,
+     SET("\"storage\":\"0\""),
+     "FieldValueInvalid spec.volumeClaimTemplates[0].spec.resources[storage];"},
     {"a class's provisioner changes", "storage.k8s.io/v1", "StorageClass", API_UPDATE,
      "{" ALONE ",\"provisioner\":\"p\",\"reclaimPolicy\":\"Delete\","
      "\"volumeBindingMode\":\"Immediate\"}",
