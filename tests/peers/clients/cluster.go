@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -186,31 +185,6 @@ func (e *env) makeClass() error {
 	return err
 }
 
-// tolerated are lines that the same programs write beside kube-apiserver too.
-var tolerated = []*regexp.Regexp{
-	// The one file that --kubeconfig does not give.
-	regexp.MustCompile(`manifest file is empty`),
-	regexp.MustCompile(`missing content for CA bundle .*requestheader-client-ca-file`),
-	// A controller's copy is old: it waits for the watch, or tries again.
-	regexp.MustCompile(`is not as new as written version`),
-	regexp.MustCompile(`the object has been modified; please apply your changes to the latest version`),
-	regexp.MustCompile(`Precondition failed: UID`),
-	// The first of its writes is there before the watch says so.
-	regexp.MustCompile(`configmaps \\?"kube-root-ca.crt\\?" already exists`),
-	// Nobody measures pods here.
-	regexp.MustCompile(`metrics API`),
-	// Pods and claims go while controllers look at them.
-	regexp.MustCompile(`\b(pods|poddisruptionbudgets.policy|resourceclaims\.resource\.k8s\.io) \\?"[^"]+" not found`),
-	regexp.MustCompile(`because it is being terminated`),
-	// Helm makes a Deployment before the template that its pods name.
-	regexp.MustCompile(`resourceclaimtemplate\.resource\.k8s\.io \\?"one\\?" not found`),
-	regexp.MustCompile(`no relationship found between node`),
-	regexp.MustCompile(`unexpected items still remain in namespace: .* Resource=pods`),
-}
-
-// While the server is down, nothing else can be expected.
-var toleratedDown = regexp.MustCompile(`connection refused|connection reset|EOF|http2: (client connection|server sent GOAWAY)|connection lost|watch of .* ended|Failed to watch|broken pipe`)
-
 func clusterEnd(e *env) (o outcome) { return e.judgeLogs(e.programs) }
 
 func (e *env) judgeLogs(programs []*program) (o outcome) {
@@ -222,7 +196,7 @@ func (e *env) judgeLogs(programs []*program) (o outcome) {
 		if e.pattern != "" && !strings.HasPrefix(name, e.pattern) {
 			continue
 		}
-		lines, err := p.complaints(append(slices.Clone(tolerated), toleratedDown))
+		lines, err := p.complaints(e.killed)
 		if !p.running() {
 			lines = append(lines, "it has ended")
 		}

@@ -35,6 +35,7 @@ type env struct {
 	server *exec.Cmd
 	ended  chan error // the server's
 	output *os.File
+	killed time.Time // when the server was stopped for the first time, to start again
 
 	programs []*program
 	ends     []func() // run when the suite has ended, the last one first
@@ -137,6 +138,9 @@ func (e *env) stop(s syscall.Signal) error {
 func (e *env) restart(t *T, s syscall.Signal) {
 	if e.server == nil {
 		t.Skipf("the server is not ours to restart")
+	}
+	if e.killed.IsZero() {
+		e.killed = time.Now()
 	}
 	t.OK(e.stop(s), "stop")
 	t.OK(e.start(), "start")

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +10,8 @@ import (
 	"regexp"
 	"syscall"
 	"time"
+
+	"dray.example/clients/complaints"
 )
 
 // A program of Kubernetes' that runs beside the server, logging to a file.
@@ -91,49 +91,12 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// complaints are the errors in the program's log, and warnings of watches, that no
-// pattern tolerates: each text once, with its number.
-func (p *program) complaints(tolerated []*regexp.Regexp) ([]string, error) {
+// complaints are what the program's log has against the server.
+func (p *program) complaints(killed time.Time) ([]string, error) {
 	f, err := os.Open(p.log)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var order []string
-	seen := map[string]int{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-next:
-	for lines.Scan() {
-		m := logLine.FindStringSubmatch(lines.Text())
-		panicked := panicLine.MatchString(lines.Text())
-		if !panicked && (m == nil || m[1] == "I" || m[1] == "W" && !watchFailure.MatchString(m[2])) {
-			continue
-		}
-		text := lines.Text()
-		if !panicked {
-			text = m[2]
-		}
-		if !panicked && p.about != nil && !p.about.MatchString(text) {
-			continue
-		}
-		for _, t := range tolerated {
-			if t.MatchString(text) {
-				continue next
-			}
-		}
-		if seen[text]++; seen[text] == 1 {
-			order = append(order, text)
-		}
-	}
-	for i, text := range order {
-		order[i] = fmt.Sprintf("%s (%d times)", text, seen[text])
-	}
-	return order, lines.Err()
+	return complaints.Judge{About: p.about, Killed: killed}.Read(f)
 }
-
-var (
-	logLine      = regexp.MustCompile(`^([IWEF])\d{4} [\d:.]+ +\d+ (.*)`)
-	watchFailure = regexp.MustCompile(`(?i)failed to (watch|list)|unable to|reflector`)
-	panicLine    = regexp.MustCompile(`^panic:|observed a panic`)
-)
