@@ -45,16 +45,9 @@ static void use_chunk(struct arena *a, struct arena_chunk *c)
     ARENA_POISON(a->next, (size_t)(a->end - a->next));
 }
 
-void arena_reset(struct arena *a)
+static __attribute__((noinline)) void keep_largest(struct arena *a)
 {
     struct arena_chunk *keep = a->chunks;
-    if (!keep)
-        return;
-    if (!keep->older) {
-        if (a->next != (char *)keep + HEADER) /* it was used since the last reset */
-            use_chunk(a, keep);
-        return;
-    }
     for (struct arena_chunk *c = keep; c; c = c->older)
         if (c->size > keep->size)
             keep = c;
@@ -67,6 +60,17 @@ void arena_reset(struct arena *a)
     a->chunks = keep;
     a->size = keep->size;
     use_chunk(a, keep);
+}
+
+void arena_reset(struct arena *a)
+{
+    struct arena_chunk *newest = a->chunks;
+    if (!newest)
+        return;
+    if (newest->older)
+        keep_largest(a);
+    else if (a->next != (char *)newest + HEADER) /* it was used since the last reset */
+        use_chunk(a, newest);
 }
 
 size_t arena_size(const struct arena *a)

@@ -24,23 +24,6 @@ void cel_run_reset(struct cel_run *run)
     arena_reset(&run->arena);
 }
 
-enum { MEMORY_LIMIT = 64 << 20 };
-
-void cel_begin(struct cel_frame *f, const void *const *activations,
-               struct cel_parts *parts, struct cel_run *run)
-{
-    *f = (struct cel_frame){
-        .run = run,
-        .activations = activations,
-        .parts = parts,
-        .limit = run->cost_limit ? run->cost_limit : UINT64_MAX,
-        .memory_end =
-            run->arena.size + (run->memory_limit ? run->memory_limit : MEMORY_LIMIT),
-    };
-    run->interrupted = false;
-    run->work = 0;
-}
-
 static __attribute__((noinline)) struct cel_value
 execute(const struct cel_program *p, const struct cel_node *root, struct cel_frame *f)
 {

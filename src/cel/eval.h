@@ -8,9 +8,24 @@
 enum { CEL_LIST_COST = 10 }; /* of a literal, besides its parts */
 enum { CEL_LOCALS_ON_STACK = 8 };
 
+enum { CEL_MEMORY_LIMIT = 64 << 20 };
+
 /* Begins an evaluation: of all nodes but locals. */
-void cel_begin(struct cel_frame *f, const void *const *activations,
-               struct cel_parts *parts, struct cel_run *run);
+static inline void cel_begin(struct cel_frame *f, const void *const *activations,
+                             struct cel_parts *parts, struct cel_run *run)
+{
+    size_t memory = run->memory_limit ? run->memory_limit : CEL_MEMORY_LIMIT;
+    f->run = run;
+    f->activations = activations;
+    f->locals = NULL;
+    f->cost = 0;
+    f->limit = run->cost_limit ? run->cost_limit : UINT64_MAX;
+    f->memory_end = run->arena.size + memory;
+    f->ticks = 0;
+    f->parts = parts;
+    run->interrupted = false;
+    run->work = 0;
+}
 /* An evaluation of the program with another root. */
 struct cel_value cel_eval_root(const struct cel_program *p, const struct cel_node *root,
                                const void *const *activations, struct cel_parts *parts,

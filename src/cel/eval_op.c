@@ -317,6 +317,40 @@ struct cel_value cel_code_call(const struct cel_node *n, struct cel_frame *f)
     return call(&n->call, f, arena_alloc(&f->run->arena, n->call.nargs * sizeof *args));
 }
 
+static bool is_call_of_two(const struct cel_call *c)
+{
+    if (c->ntargets != 1 || c->nargs != 2 || c->stops || takes_errors(c) ||
+        c->targets->guards == NULL)
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (c->targets->guards[i].kind >= CEL_KINDS || c->targets->guards[i].deep)
+            return false;
+    return true;
+}
+
+/* One target with two arguments whose kinds decide, as all comparisons of the libraries
+ * have it. */
+static struct cel_value code_call_of_two(const struct cel_node *n, struct cel_frame *f)
+{
+    const struct cel_call *c = &n->call;
+    const struct cel_target *t = c->targets;
+    struct cel_value args[2], v;
+    args[0] = cel_exec(c->args[0], f);
+    if (__builtin_expect(cel_is_fatal(args[0]), 0))
+        return args[0];
+    args[1] = cel_exec(c->args[1], f);
+    if (__builtin_expect(cel_is_fatal(args[1]), 0))
+        return args[1];
+    bool fits = args[0].kind == t->guards[0].kind && args[1].kind == t->guards[1].kind;
+    v = __builtin_expect(fits, 1) ? t->fn(f->run, args, 2) : no_target(c, f, args);
+    return cel_charge_made(f, c->cost ? c->cost(args, 2, v) : 1, v);
+}
+
+cel_code *cel_call_code(const struct cel_call *c)
+{
+    return is_call_of_two(c) ? code_call_of_two : cel_code_call;
+}
+
 /* ---- Patterns compiled at plan time ---- */
 
 static struct cel_value apply_regex(const struct cel_call *c, struct cel_frame *f,

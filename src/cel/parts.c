@@ -97,14 +97,14 @@ static void look(struct look *l, const struct cel_node *n)
 /* ---- A program in parts ---- */
 
 /* Evaluates it; a result that depends on nothing else is remembered. */
-static struct cel_value find_out(const struct cel_part *p, struct cel_frame *f,
-                                 struct cel_cell *cell)
+static inline struct cel_value find_out(const struct cel_part *p, struct cel_frame *f,
+                                        struct cel_cell *cell)
 {
-    uint64_t cost = f->cost, work = f->run->work;
+    uint64_t before = f->cost, work = f->run->work;
     f->parts->asked = p;
     struct cel_value v = cel_exec(p->body, f);
     f->parts->asked = NULL;
-    cost = f->cost - cost;
+    uint64_t cost = f->cost - before;
     if (!cell)
         f->parts->missed |= p->single;
     else if (v.kind == CEL_BOOL && work == f->run->work && cost <= CEL_CELL_COST_MAX)
@@ -112,67 +112,38 @@ static struct cel_value find_out(const struct cel_part *p, struct cel_frame *f,
     return v;
 }
 
-static struct cel_value code_part(const struct cel_node *n, struct cel_frame *f)
+static inline struct cel_value ask(const struct cel_part *p, struct cel_frame *f)
 {
-    struct cel_cell *cell = cel_part_cell(n->part, f->parts->codes);
+    struct cel_cell *cell = cel_part_cell(p, f->parts->codes);
     if (!cell || !cell->known || f->cost + cell->cost > f->limit)
-        return find_out(n->part, f, cell);
+        return find_out(p, f, cell);
     f->cost += cell->cost;
     return cel_bool(cell->value);
 }
 
-/* In a frame of its own, which begins with what was spent before. */
-struct outset {
-    struct cel_frame frame;
-    bool begun;
-    const void *const *activations;
-    struct cel_run *run;
-};
-
-static __attribute__((noinline)) struct cel_value
-find_out_flat(struct cel_parts *p, const struct cel_part *part, struct outset *o,
-              struct cel_cell *cell, uint64_t *cost)
+static struct cel_value code_part(const struct cel_node *n, struct cel_frame *f)
 {
-    struct cel_value locals[CEL_LOCALS_ON_STACK];
-    if (!o->begun)
-        cel_begin(&o->frame, o->activations, p, o->run);
-    o->begun = true;
-    o->frame.cost = *cost;
-    o->frame.locals = locals;
-    struct cel_value v = find_out(part, &o->frame, cell);
-    *cost = o->frame.cost;
-    return v;
+    return ask(n->part, f);
 }
 
+/* A part that says no decides, wherever it stands; an error only if none does. */
 struct cel_value cel_parts_eval(struct cel_parts *p, struct cel_parts_start start,
                                 const void *const *activations, struct cel_run *run)
 {
-    const uint64_t limit = run->cost_limit ? run->cost_limit : UINT64_MAX;
-    const uint32_t *codes = p->codes;
-    uint64_t cost = start.cost;
-    bool value = true;
-    struct outset o;
-    o.begun = false;
-    o.activations = activations;
-    o.run = run;
-    for (uint32_t i = start.known; value && i < p->nflat; i++) {
-        struct cel_cell *cell = cel_part_cell(p->v[i], codes);
-        if (cell && cell->known && cost + cell->cost <= limit) {
-            cost += cell->cost;
-            value = cell->value;
-            continue;
-        }
-        uint64_t spent = cost;
-        struct cel_value v = find_out_flat(p, p->v[i], &o, cell, &spent);
-        if (v.kind != CEL_BOOL || run->work) /* what comes after may still count */
-            return cel_eval_root(p->program, p->root, activations, p, run);
-        cost = spent;
-        value = v.b;
-    }
     if (p->nflat == 0)
         return cel_eval_root(p->program, p->root, activations, p, run);
-    run->cost = cost;
-    return cel_bool(value);
+    struct cel_frame f;
+    struct cel_value locals[CEL_LOCALS_ON_STACK], v = cel_bool(true);
+    cel_begin(&f, activations, p, run);
+    f.locals = locals;
+    f.cost = start.cost;
+    for (uint32_t i = start.known; v.b && i < p->nflat; i++) {
+        v = ask(p->v[i], &f);
+        if (v.kind != CEL_BOOL || run->work) /* what comes after may still count */
+            return cel_eval_root(p->program, p->root, activations, p, run);
+    }
+    run->cost = f.cost;
+    return v;
 }
 
 struct making {

@@ -195,6 +195,8 @@ extern cel_code *const cel_codes[CEL_OPS];
 
 /* The code of a path of the given shape. */
 cel_code *cel_path_code(const struct cel_path *p);
+/* The code of a call with these targets. */
+cel_code *cel_call_code(const struct cel_call *c);
 
 struct cel_program_var {
     int *slots;

@@ -321,6 +321,7 @@ static struct cel_node *function_call(struct planner *pl, const struct planned *
         return cel_plan_fail(pl, "no such overload: %.*s()", STR_ARG(c->name));
     if (pl->fold && c->nargs == 1 && is_const(c->args[0]) && converts(c->name))
         return cel_plan_folded(pl, n);
+    n->code = cel_call_code(&n->call);
     return is_lasting(c) ? priced(pl, n) : n;
 }
 

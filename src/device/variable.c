@@ -173,19 +173,10 @@ static struct cel_value missing(const struct device_binding *b, int slot,
     return cel_no_key(run, cel_string(slot_of(b, slot)->id));
 }
 
-/* A memo has looked for what its part reads. */
-static inline uint32_t place_of(const struct device_binding *b, int slot)
-{
-    const struct cel_part *asked = b->parts ? b->parts->asked : NULL;
-    if (asked && asked->single && asked->slot == slot)
-        return asked->mask ? asked->at : NOWHERE;
-    return device_slot_at(b->facts->shape, slot);
-}
-
 static struct cel_value load_named(const struct device_binding *b, int slot,
                                    struct cel_run *run)
 {
-    uint32_t at = place_of(b, slot);
+    uint32_t at = device_slot_at(b->facts->shape, slot);
     return at == NOWHERE ? missing(b, slot, run)
                          : found(slot, device_cel(b->facts, at), run);
 }
@@ -210,11 +201,22 @@ static struct cel_value load_common(const struct device_binding *b, int slot,
     }
 }
 
-static struct cel_value load(const void *activation, int slot, struct cel_run *run)
+static __attribute__((noinline)) struct cel_value load_anew(const void *activation,
+                                                            int slot, struct cel_run *run)
 {
     if (slot_kind(slot) == SLOT_ATTR || slot_kind(slot) == SLOT_CAPACITY)
         return load_named(activation, slot, run);
     return found(slot, load_common(activation, slot, run), run);
+}
+
+/* A memo has looked for what its part reads; the part has a mask if it is there. */
+static struct cel_value load(const void *activation, int slot, struct cel_run *run)
+{
+    const struct device_binding *b = activation;
+    const struct cel_part *asked = b->parts ? b->parts->asked : NULL;
+    if (asked && asked->mask && asked->slot == slot && !(slot & SLOT_OPTIONAL))
+        return device_cel(b->facts, asked->at);
+    return load_anew(activation, slot, run);
 }
 
 /* Without its static type the variable is a map, and always has all its fields. */
