@@ -541,7 +541,7 @@ static bool decode_double(struct decoder *r, uint64_t bits, struct doc *out)
 static bool decode_one(struct decoder *r, const struct either *e,
                        const struct wire_field *w, struct doc *schema, struct doc *other)
 {
-    struct doc one;
+    struct doc one = doc_make_null();
     if (w->number == e->schema)
         return decode_struct(r, schema_type(), w->bytes, schema);
     if (w->number != e->other)

@@ -271,7 +271,7 @@ static struct str index_name(struct arena *a, uint32_t i)
 static bool check_item(struct check *c, const struct shape *s, const struct doc *d,
                        uint32_t i, struct strmap *seen, const struct field_step *at)
 {
-    struct str why, name = index_name(c->a, i);
+    struct str why = STR_NONE, name = index_name(c->a, i);
     bool made = true;
     if (!s->atomic) {
         name = item_name(s, d, c->a, &why);
@@ -311,7 +311,7 @@ static bool check_map(struct check *c, const struct shape *s, const struct doc *
         struct shape member;
         struct str key = doc_key(&d->members[i]);
         const struct field_step here = {at, field_name(c->a, key)};
-        if (!shape_of_member(s, key, &member) && !s->type->open)
+        if (!shape_of_member(s, key, &member) && !(s->type && s->type->open))
             return wrong(c, &here, "field not declared in schema");
         member = member_or_free(s, key);
         if (!check(c, &member, &d->members[i].value, &here))

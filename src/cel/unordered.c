@@ -71,7 +71,7 @@ struct cel_value cel_add_unordered(struct cel_run *run, struct cel_value a,
     for (uint32_t i = 0; i < b.len; i++) {
         struct cel_value key = key_of(run, a, b.items[i]);
         const struct cel_value *at = cel_map_has(&index, key);
-        if (at) {
+        if (at && out.items) {
             out.items[at->i] = b.items[i];
             continue;
         }

@@ -302,15 +302,17 @@ static bool op_test(struct run *r, const struct doc *op)
 {
     static const struct doc null = {.type = DOC_NULL};
     struct spot s;
-    struct doc *have = &r->root;
+    struct doc *found = NULL;
     const struct doc *path = doc_get(op, "path"), *want = doc_get(op, "value");
-    if (!doc_is_string(path, "") &&
-        (!find_named(r, op, "path", &s) || !get(r, &s, &have)))
+    bool whole = doc_is_string(path, "");
+    if (!whole && (!find_named(r, op, "path", &s) || !get(r, &s, &found)))
         return false;
-    if (same(have ? have : &null, want ? want : &null))
+    const struct doc *have = whole ? &r->root : found ? found : &null;
+    if (same(have, want ? want : &null))
         return true;
-    set_no_fit(r, "the test of path \"%.*s\" failed", STR_ARG(doc_str(path)));
-    r->e->untrue = true;
+    const struct str text =
+        arena_printf(r->a, "the test of path \"%.*s\" failed", STR_ARG(doc_str(path)));
+    *r->e = (struct patch_error){PATCH_NO_FIT, text, .untrue = true};
     return false;
 }
 

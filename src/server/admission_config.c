@@ -267,7 +267,7 @@ static bool read_plugin(struct reader *r, const char *path, const struct doc *d)
 
 static bool read_all(struct reader *r, const char *path)
 {
-    struct doc d;
+    struct doc d = doc_make_null();
     r->where = path;
     if (!read_file(r, path, &d) || !check_members(r, &d, "apiVersion kind plugins"))
         return false;

@@ -93,7 +93,6 @@ bool custom_complete(const struct resource *res, struct doc *d,
 {
     const struct api_type *type =
         api_type_find(STR("meta"), STR("v1"), STR("ObjectMeta"));
-    struct doc *meta = object_meta(d);
     const struct doc *said = doc_get(d, "metadata");
     struct unknown unknown = {a, issues};
     *why = STR_NONE;
@@ -103,7 +102,7 @@ bool custom_complete(const struct resource *res, struct doc *d,
     if (!structural_prune(res->custom->schema, d, false, note_unknown, &unknown, a, why))
         return false;
     structural_default(res->custom->schema, d, a);
-    meta = object_meta(d);
+    struct doc *meta = object_meta(d);
     if (meta)
         api_canonical(type, meta, a);
     return true;

@@ -200,14 +200,13 @@ bool definition_settle(const struct server *s, struct doc *definition, struct st
                        struct arena *a)
 {
     struct doc before = doc_dup(a, definition);
-    const struct doc *spec = doc_get(definition, "spec");
     struct doc *state = own(definition, "status", DOC_MAP, a);
     struct naming n = {.s = s,
                        .a = a,
                        .wanted = doc_get(doc_get(&before, "spec"), "names"),
                        .accepted = own(state, "acceptedNames", DOC_MAP, a),
                        .definition = meta_text(&before, "name")};
-    spec = doc_get(&before, "spec");
+    const struct doc *spec = doc_get(&before, "spec");
     n.group = doc_get_text(spec, "group");
     name_all(&n);
     if (n.reason)

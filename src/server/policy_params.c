@@ -92,8 +92,8 @@ static void keep(struct finding *f, struct policy_params *out)
 {
     *out = (struct policy_params){ARENA_ARRAY(f->r->a, struct doc, f->found.n + 1),
                                   (uint32_t)f->found.n};
-    for (uint32_t i = 0; i < out->n; i++)
-        out->v[i] = f->found.v[i];
+    if (f->found.n)
+        memcpy(out->v, f->found.v, f->found.n * sizeof *out->v);
     vec_release(&f->found);
 }
 
@@ -108,6 +108,8 @@ bool policy_params_find(const struct policy *p, const struct policy_binding *b,
         keep(&f, out);
         return true;
     }
+    if (!f.res)
+        return policy_param_known(p, a, why);
     if (!param_namespace(f.res, doc_get_text(&b->param, "namespace"), a, &namespace, why))
         return false;
     if (name.n)

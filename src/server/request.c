@@ -179,6 +179,17 @@ static bool table_of(struct request *r, struct doc *d)
     return true;
 }
 
+/* What is asked for as metadata only is not what there is. */
+static bool refuse_metadata(struct request *r, const char *asked, const char *is,
+                            const char *suffix)
+{
+    bool named = r->res && r->res->main->group[0];
+    return fail(r, 406, "NotAcceptable",
+                "you requested %s, but the requested object is %s (*%s.%s%s)", asked, is,
+                named ? r->res->main->group : "core", r->res ? r->res->main->name : "",
+                suffix);
+}
+
 bool request_shape(struct request *r, struct doc *d)
 {
     const struct doc *items = doc_get(d, "items");
@@ -192,20 +203,12 @@ bool request_shape(struct request *r, struct doc *d)
         return table_of(r, d);
     case AS_METADATA:
         if (list)
-            return fail(r, 406, "NotAcceptable",
-                        "you requested PartialObjectMetadata, but the requested object "
-                        "is a list (*%s.%sList)",
-                        r->res->main->group[0] ? r->res->main->group : "core",
-                        r->res->main->name);
+            return refuse_metadata(r, "PartialObjectMetadata", "a list", "List");
         *d = metadata_only(r, d);
         return true;
     case AS_METADATA_LIST:
         if (!list)
-            return fail(r, 406, "NotAcceptable",
-                        "you requested PartialObjectMetadataList, but the requested "
-                        "object is not a list (*%s.%s)",
-                        r->res->main->group[0] ? r->res->main->group : "core",
-                        r->res->main->name);
+            return refuse_metadata(r, "PartialObjectMetadataList", "not a list", "");
         *d = metadata_list(r, d);
         return true;
     }

@@ -58,7 +58,7 @@ bool service_ranges_parse(const char *text, struct service_ranges *out, struct e
     struct service_ranges r = {.n = comma ? 2 : 1};
     if (n >= sizeof head)
         return err_set(e, ERR_INVALID, "write a range as in 10.0.0.0/24");
-    memcpy(head, text, n);
+    snprintf(head, sizeof head, "%.*s", (int)n, text);
     if (!parse_one(head, &r.v[0], e) || (comma && !parse_one(comma + 1, &r.v[1], e)))
         return false;
     if (comma && r.v[0].six == r.v[1].six)
