@@ -36,13 +36,18 @@ struct client_kind {
 struct str client_path(const struct client_kind *k, struct str namespace, struct str name,
                        const char *sub, struct arena *a);
 
+/* For accept: objects without anything but their metadata. */
+#define CLIENT_METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+#define CLIENT_METADATA_LIST                                                             \
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
 struct client_request { /* copied */
     const char *method; /* "GET"; an API's verb is method and path */
     struct str path;    /* with its query, encoded */
     const char *type;   /* of the body; NULL: application/json */
     struct str body;
     uint64_t timeout_ms; /* for each try; 0: 34,000, a little more than a server's */
-    const char *accept;  /* NULL: application/json */
+    const char *accept;  /* NULL: application/json; as type, it outlives the call */
 };
 
 /* Texts live during the callback. */

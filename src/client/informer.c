@@ -348,6 +348,13 @@ static void add_watch(struct informer *i, struct strbuf *path)
         strbuf_adds(path, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
 }
 
+static const char *accepted(const struct informer *i, bool list)
+{
+    if (!i->opts.metadata)
+        return NULL;
+    return list ? CLIENT_METADATA_LIST : CLIENT_METADATA;
+}
+
 static void ask(struct informer *i)
 {
     bool list = i->no_streams && !i->version.n;
@@ -365,7 +372,8 @@ static void ask(struct informer *i)
     if (!list)
         add_watch(i, &path);
     add_selectors(i, &path);
-    struct client_request q = {.method = "GET", .path = strbuf_str(&path)};
+    struct client_request q = {
+        .method = "GET", .path = strbuf_str(&path), .accept = accepted(i, list)};
     i->call = list ? client_start(i->client, &q, on_list_end, i)
                    : client_stream(i->client, &q, on_line, on_watch_end, i);
     strbuf_release(&path);

@@ -140,6 +140,16 @@ enum progress work_ask(struct work *w, const char *method, const char *type,
     return *out ? PROGRESS_DONE : PROGRESS_WAIT;
 }
 
+enum progress work_ask_metadata(struct work *w, struct str path, bool list,
+                                const struct client_answer **out)
+{
+    struct client_request q = {.method = "GET",
+                               .path = path,
+                               .accept = list ? CLIENT_METADATA_LIST : CLIENT_METADATA};
+    *out = steps_ask(&w->steps, &q);
+    return *out ? PROGRESS_DONE : PROGRESS_WAIT;
+}
+
 const struct doc *work_answer_doc(struct work *w, const struct client_answer *a)
 {
     struct doc_source src = {.name = "answer", .text = a->body};

@@ -66,6 +66,10 @@ enum progress work_fail(struct work *w, const char *fmt, ...)
 enum progress work_ask(struct work *w, const char *method, const char *type,
                        struct str path, const struct doc *body,
                        const struct client_answer **out);
+/* Asks for an object, or (list) for all of a collection, of which only the metadata is
+ * of interest. */
+enum progress work_ask_metadata(struct work *w, struct str path, bool list,
+                                const struct client_answer **out);
 /* The object of an answer, in the work's arena; NULL: it is none. */
 const struct doc *work_answer_doc(struct work *w, const struct client_answer *a);
 

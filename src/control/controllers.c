@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "control/claims.h"
 #include "control/eviction.h"
+#include "control/garbage.h"
+#include "control/namespaces.h"
 #include "control/pool_requests.h"
 
 /* ---- one function for each that starts it; NULL: its gate is off ---- */
@@ -46,6 +48,18 @@ static void *start_pool_requests(struct client *c, const struct controllers_opts
                : NULL;
 }
 
+static void *start_garbage(struct client *c, const struct controllers_opts *o)
+{
+    struct garbage_opts opts = {.log = o->log, .log_ctx = o->log_ctx};
+    return garbage_new(c, &opts);
+}
+
+static void *start_namespaces(struct client *c, const struct controllers_opts *o)
+{
+    struct namespaces_opts opts = {.log = o->log, .log_ctx = o->log_ctx};
+    return namespaces_new(c, &opts);
+}
+
 /* ---- and one that ends it ---- */
 
 static void stop_claims(void *c)
@@ -63,6 +77,16 @@ static void stop_pool_requests(void *c)
     pool_requests_free(c);
 }
 
+static void stop_garbage(void *c)
+{
+    garbage_free(c);
+}
+
+static void stop_namespaces(void *c)
+{
+    namespaces_free(c);
+}
+
 /* Upstream's names without the "-controller" at their ends. */
 static const struct row {
     const char *name;
@@ -70,6 +94,8 @@ static const struct row {
     void (*stop)(void *controller);
 } ROWS[] = {
     {"device-taint-eviction", start_eviction, stop_eviction},
+    {"garbage-collector", start_garbage, stop_garbage},
+    {"namespace", start_namespaces, stop_namespaces},
     {"resourceclaim", start_claims, stop_claims},
     {"resourcepoolstatusrequest", start_pool_requests, stop_pool_requests},
 };
