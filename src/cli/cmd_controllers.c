@@ -3,14 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/gates.h"
+#include "cli/identity.h"
 #include "cli/options.h"
 #include "client/leader.h"
 #include "control/controllers.h"
-#include "net/pki.h"
 
 static const char USAGE[] =
     "usage: dray controllers --kubeconfig FILE [OPTION]...\n"
@@ -81,7 +80,7 @@ struct running {
     struct client *client;
     struct leader *leader; /* NULL: everybody works */
     struct controllers *controllers;
-    char identity[128];
+    char identity[IDENTITY_SIZE];
     int code;
 };
 
@@ -141,16 +140,6 @@ static void on_signal(void *ctx)
         net_loop_stop(r->loop);
 }
 
-/* As client-go's: the host's name, and something that no other process has. */
-static void make_identity(char *out, size_t size)
-{
-    char host[64] = "localhost";
-    uint64_t number = 0;
-    gethostname(host, sizeof host - 1);
-    pki_random(&number, sizeof number);
-    snprintf(out, size, "%s_%016llx", host, (unsigned long long)number);
-}
-
 static void elect(struct running *r)
 {
     static const struct leader_ops ops = {on_gained, on_lost, say};
@@ -161,7 +150,7 @@ static void elect(struct running *r)
                                .lease_ms = o->lease_ms,
                                .renew_ms = o->renew_ms,
                                .retry_ms = o->retry_ms};
-    make_identity(r->identity, sizeof r->identity);
+    identity_make(r->identity);
     r->leader = leader_new(r->client, &opts, &ops, r);
 }
 

@@ -14,5 +14,6 @@ int cmd_allocate(int argc, char **argv);
 int cmd_apiserver(int argc, char **argv);
 int cmd_compact(int argc, char **argv);
 int cmd_controllers(int argc, char **argv);
+int cmd_up(int argc, char **argv);
 
 #endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dray up: a whole cluster in one process. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cluster_parts.h"
+#include "cli/commands.h"
+#include "cli/server_flags.h"
+
+static const char USAGE[] =
+    "usage: dray up --data DIR [OPTION]...\n"
+    "\n"
+    "A whole cluster in one process: the API server, its controllers, and simulated "
+    "nodes.\n"
+    "\n"
+    "  dray up --data /tmp/cluster --nodes 100 --shape h100x8 &\n"
+    "  export KUBECONFIG=/tmp/cluster/admin.kubeconfig\n"
+    "  kubectl get nodes,resourceslices\n"
+    "\n"
+    "Several of them may share one etcd, each with a folder of its own for its\n"
+    "certificates (--store etcd://HOST:2379): all serve, and one works.\n"
+    "\n";
+
+static const char AFTER[] =
+    "\nIt prints two lines when it is ready, and ends on SIGTERM. \"dray apiserver\n"
+    "--help\" explains the server's options, man dray-up what nodes can be told.\n";
+
+struct flags {
+    struct server_flags server; /* first */
+    const char *shapes, *controllers;
+    uint32_t nodes;
+    bool silent_drivers;
+};
+
+#define AT(member) offsetof(struct flags, member)
+static const struct option_row OWN[] = {
+    {NULL, NULL, 0, 0, "Cluster"},
+    {"nodes", "N", OPTION_COUNT, AT(nodes), "how many simulated nodes (1 of each shape)"},
+    {"shape", "NAME[=N],...", OPTION_LIST, AT(shapes),
+     "what they look like (h100x8): one that comes with dray, or a file with a Node and "
+     "its ResourceSlices, and how many of it"},
+    {"silent-drivers", NULL, OPTION_FLAG, AT(silent_drivers),
+     "whether simulated drivers leave the status of devices alone (false)"},
+    {"controllers", "NAME,...", OPTION_LIST, AT(controllers), "these controllers (all)"},
+};
+#undef AT
+enum { NOWN = sizeof OWN / sizeof *OWN };
+
+/* ---- running ---- */
+
+struct running {
+    const struct flags *flags;
+    struct net_loop *loop;
+    struct server *server;
+    struct cluster_parts *parts;
+    uint32_t nodes;
+    bool stopping;
+};
+
+static void say(void *ctx, const char *text)
+{
+    (void)ctx;
+    fprintf(stderr, "dray up: %s\n", text);
+}
+
+static void on_ready(void *ctx)
+{
+    const struct running *r = ctx;
+    printf("dray up: ready on %s, %u node%s\nexport KUBECONFIG=%s/admin.kubeconfig\n",
+           server_url(r->server), r->nodes, r->nodes == 1 ? "" : "s",
+           r->flags->server.server.dir);
+    fflush(stdout);
+}
+
+static void on_server_stopped(void *ctx)
+{
+    struct running *r = ctx;
+    net_loop_stop(r->loop);
+}
+
+static void on_parts_stopped(void *ctx)
+{
+    struct running *r = ctx;
+    server_stop(r->server, on_server_stopped, r);
+}
+
+static void on_signal(void *ctx)
+{
+    struct running *r = ctx;
+    if (r->stopping)
+        return;
+    r->stopping = true;
+    cluster_parts_stop(r->parts, on_parts_stopped, r);
+}
+
+static bool is_shared(const struct server_opts *o)
+{
+    return o->store && strncmp(o->store, "etcd", 4) == 0;
+}
+
+static bool start(struct running *r, const struct simulated *nodes, struct err *e)
+{
+    const struct flags *f = r->flags;
+    struct cluster_parts_opts opts = {.gates = &f->server.server.gates,
+                                      .controllers = f->controllers,
+                                      .nodes = nodes,
+                                      .silent_drivers = f->silent_drivers,
+                                      .elect = is_shared(&f->server.server),
+                                      .ready = on_ready,
+                                      .log = say,
+                                      .ctx = r};
+    r->server = server_new(r->loop, &f->server.server, e);
+    if (!r->server)
+        return false;
+    net_on_stop_signal(r->loop, on_signal, r);
+    r->parts = cluster_parts_new(r->loop, r->server, &opts);
+    return true;
+}
+
+static bool run(const struct flags *f, const struct simulated *nodes, struct err *e)
+{
+    struct running r = {
+        .flags = f, .nodes = simulated_count(nodes), .loop = net_loop_new(e)};
+    if (!r.loop)
+        return false;
+    bool ok = start(&r, nodes, e);
+    if (ok)
+        net_loop_run(r.loop);
+    cluster_parts_free(r.parts);
+    if (r.server)
+        server_free(r.server);
+    net_loop_free(r.loop);
+    return ok;
+}
+
+/* ---- options ---- */
+
+static struct option_table make_table(struct arena *a)
+{
+    struct option_row *rows = ARENA_ARRAY(a, struct option_row, server_nrows + NOWN);
+    memcpy(rows, OWN, sizeof OWN);
+    memcpy(rows + NOWN, server_rows, server_nrows * sizeof *rows);
+    return (struct option_table){rows, server_nrows + NOWN};
+}
+
+static bool check(const struct flags *f, struct err *e)
+{
+    if (!f->server.server.dir)
+        return err_set(e, ERR_INVALID,
+                       "--data DIR is missing; \"dray up --help\" has all options");
+    return controllers_check(f->controllers, e) || err_wrap(e, "--controllers");
+}
+
+static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
+{
+    struct flags f = {.server = SERVER_FLAGS_INIT, .nodes = SIMULATED_DEFAULT};
+    struct option_table table = make_table(a);
+    struct simulated nodes;
+    bool help = false;
+    if (!options_read(&table, argc, argv, a, &f, &help, e) ||
+        !server_flags_finish(&f.server, a, e))
+        return EXIT_INPUT;
+    if (help) {
+        fputs(USAGE, stdout);
+        options_print(&table, stdout);
+        fputs(AFTER, stdout);
+        return EXIT_OK;
+    }
+    if (!check(&f, e) ||
+        !simulated_read(f.shapes ? f.shapes : "h100x8", f.nodes, a, &nodes, e))
+        return EXIT_INPUT;
+    bool ok = run(&f, &nodes, e);
+    simulated_release(&nodes);
+    return ok ? EXIT_OK : EXIT_INPUT;
+}
+
+int cmd_up(int argc, char **argv)
+{
+    struct arena a = {0};
+    struct err e = ERR_INIT;
+    int code = read_and_run(argc, argv, &a, &e);
+    if (e.code != ERR_NONE)
+        say(NULL, err_text(&e));
+    err_release(&e);
+    arena_fini(&a);
+    return code;
+}
