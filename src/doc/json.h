@@ -12,13 +12,12 @@
 /* Length of the JSON number that s starts with, 0 if none. */
 size_t json_number_len(struct str s);
 
-enum { JSON_KEYS = 256 };
+enum { JSON_KEYS = 256 }; /* places by hash; of keys one less */
 
 /* A key seen before in this read; keys repeat, so one copy serves them all. */
 struct json_key {
     const char *p;
     uint32_t n;
-    uint32_t round;
     uint64_t first, last; /* its bytes at both ends */
     /* The key that came next in its map, and the first one of the maps in its value, when
      * they were last read: good guesses. */
@@ -36,9 +35,10 @@ struct json_reader {
     struct build *build; /* the caller's */
     struct err *err;
     char *bytes, *bytes_end; /* room for strings in the arena */
-    struct json_key keys[JSON_KEYS];
-    struct json_key *key; /* whose value is read; NULL: it is none of keys */
-    uint32_t round;       /* of keys: entries of other rounds are void */
+    struct json_key *key;    /* whose value is read; NULL: it is none of keys */
+    uint32_t nkeys;
+    uint8_t places[JSON_KEYS];           /* by hash: the number in keys + 1; 0: none */
+    struct json_key keys[JSON_KEYS - 1]; /* the first nkeys; what is behind is not set */
 };
 
 bool json_reader_init(struct json_reader *r, const struct doc_source *src,

@@ -283,8 +283,8 @@ static uint32_t key_slot(const struct json_key *k)
 
 static bool same_key(const struct json_key *a, const struct json_key *b, const char *text)
 {
-    return a->round == b->round && a->n == b->n && a->first == b->first &&
-           a->last == b->last && (a->n <= 16 || memcmp(a->p, text, a->n) == 0);
+    return a->n == b->n && a->first == b->first && a->last == b->last &&
+           (a->n <= 16 || memcmp(a->p, text, a->n) == 0);
 }
 
 /* Whether the key stands at p, from where room bytes may be read. */
@@ -302,29 +302,44 @@ static bool is_guess(const struct json_reader *r, const struct json_key *k, uint
 {
     struct str t = r->src->text;
     size_t end = k ? pos + 1 + (size_t)k->n : t.n;
-    return end < t.n && k->round == r->round && t.p[end] == '"' &&
-           is_key(k, t.p + pos + 1, t.n - pos - 1);
+    return end < t.n && t.p[end] == '"' && is_key(k, t.p + pos + 1, t.n - pos - 1);
+}
+
+/* The key at pos, in the place of one with the same hash if there was one; NULL: there is
+ * no room for it. It is plain, so it can be read. */
+static struct json_key *share_key(struct json_reader *r, uint32_t pos,
+                                  const struct json_key *want)
+{
+    uint8_t *place = &r->places[key_slot(want)];
+    struct str copy = STR_NONE;
+    if (*place && same_key(&r->keys[*place - 1], want, r->src->text.p + pos + 1))
+        return &r->keys[*place - 1];
+    if (!*place && r->nkeys == JSON_KEYS - 1)
+        return NULL;
+    if (!*place)
+        *place = (uint8_t)++r->nkeys;
+    struct json_key *k = &r->keys[*place - 1];
+    read_string(r, pos, &copy);
+    *k = *want;
+    k->p = copy.p;
+    return k;
 }
 
 /* NULL on failure, or if the key cannot be shared; then *alone is it. */
 static struct json_key *find_key(struct json_reader *r, uint32_t pos, struct str *alone)
 {
     struct str t = r->src->text;
-    size_t end = plain_end(t, pos + 1), n = end - pos - 1;
+    size_t end = plain_end(t, pos + 1);
     *alone = STR_NONE;
     if (t.p[end] == '\\' || r->index.bad_utf8) {
         read_string_slow(r, pos, alone);
         return NULL;
     }
-    struct json_key want = {.round = r->round};
-    key_words(t, pos + 1, n, &want);
-    struct json_key *k = &r->keys[key_slot(&want)];
-    if (!same_key(k, &want, t.p + pos + 1)) {
-        struct str copy = STR_NONE;
-        read_string(r, pos, &copy);
-        want.p = copy.p;
-        *k = want;
-    }
+    struct json_key want = {0};
+    key_words(t, pos + 1, end - pos - 1, &want);
+    struct json_key *k = share_key(r, pos, &want);
+    if (!k)
+        read_string(r, pos, alone);
     return k;
 }
 
@@ -549,7 +564,10 @@ static bool read_value(struct json_reader *r, const struct build_frame *up,
 bool json_reader_init(struct json_reader *r, const struct doc_source *src,
                       struct build *b, struct err *e)
 {
-    *r = (struct json_reader){.src = src, .build = b, .err = e};
+    memset(r, 0, offsetof(struct json_reader, places));
+    r->src = src;
+    r->build = b;
+    r->err = e;
     if (!source_check_size(src, e))
         return false;
     r->state = json_index_init(&r->index, src->text.p, src->text.n);
@@ -589,7 +607,8 @@ void json_reader_begin(struct json_reader *r)
 {
     r->bytes = r->bytes_end = NULL;
     r->key = NULL;
-    r->round++;
+    r->nkeys = 0;
+    memset(r->places, 0, sizeof r->places);
 }
 
 bool json_reader_value(struct json_reader *r, struct doc *out)
