@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/gates.h"
 #include "api/view.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -28,6 +29,8 @@ struct alloc_features {
 };
 extern const struct alloc_features alloc_features_default; /* gates of 1.37 */
 extern const struct alloc_features alloc_features_all;
+/* Those that the gates switch on (spec 3.0). */
+struct alloc_features alloc_features_of(const struct api_gates *g);
 /* Sets the feature called name ("AdminAccess"); false: unknown. */
 bool alloc_features_set(struct alloc_features *f, struct str name, bool on);
 
@@ -173,7 +176,9 @@ struct alloc_outcome {
 
 /* Everything in *out lives in a, or in the inventory's views and the claims. The
  * inventory changes only in its caches. Nodes are learned as they are asked about: a
- * node's view is kept by reference until another view of its name is asked about. */
+ * node's view is kept by reference until another view of its name is asked about, or it
+ * is forgotten. */
+void alloc_forget_node(struct alloc_inventory *inv, struct str name);
 void alloc_solve(struct alloc_inventory *inv, const struct view_node *node,
                  const struct view_claim *const *claims, uint32_t nclaims,
                  const struct alloc_options *options, struct arena *a,

@@ -58,3 +58,21 @@ bool alloc_features_set(struct alloc_features *f, struct str name, bool on)
         }
     return false;
 }
+
+struct alloc_features alloc_features_of(const struct api_gates *g)
+{
+    return (struct alloc_features){
+        .admin_access = api_gate(g, API_GATE_DRAAdminAccess),
+        .prioritized_list = api_gate(g, API_GATE_DRAPrioritizedList),
+        .partitionable_devices = api_gate(g, API_GATE_DRAPartitionableDevices),
+        .device_taints = api_gate(g, API_GATE_DRADeviceTaints),
+        .device_binding_and_status = api_gate(g, API_GATE_DRADeviceBindingConditions) &&
+                                     api_gate(g, API_GATE_DRAResourceClaimDeviceStatus),
+        .consumable_capacity = api_gate(g, API_GATE_DRAConsumableCapacity),
+        .fractional_capacity_range = api_gate(g, API_GATE_DRAFractionalCapacityRange),
+        .list_type_attributes = api_gate(g, API_GATE_DRAListTypeAttributes),
+        .optional_node_operations = api_gate(g, API_GATE_DRAOptionalNodeOperations),
+        .derived_attributes = api_gate(g, API_GATE_DRADerivedAttributes),
+        .compatibility_groups = api_gate(g, API_GATE_DRADeviceCompatibilityGroups),
+    };
+}

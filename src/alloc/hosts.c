@@ -130,3 +130,15 @@ struct host *host_of(struct alloc_inventory *inv, const struct view_node *node)
         pool_current(inv, h->seats.v[i].pool);
     return h;
 }
+
+void alloc_forget_node(struct alloc_inventory *inv, struct str name)
+{
+    struct strmap_entry *e = strmap_find(&inv->hosts, name);
+    struct host *h = e ? e->value.ptr : NULL;
+    if (!h)
+        return;
+    h->node = NULL;
+    h->labels = NULL;
+    h->nlabels = 0;
+    h->built = false;
+}

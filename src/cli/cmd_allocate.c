@@ -222,24 +222,6 @@ static int parse_options(struct options *o, int argc, char **argv)
 
 /* ---- running ---- */
 
-static struct alloc_features features_of(const struct api_gates *g)
-{
-    return (struct alloc_features){
-        .admin_access = api_gate(g, API_GATE_DRAAdminAccess),
-        .prioritized_list = api_gate(g, API_GATE_DRAPrioritizedList),
-        .partitionable_devices = api_gate(g, API_GATE_DRAPartitionableDevices),
-        .device_taints = api_gate(g, API_GATE_DRADeviceTaints),
-        .device_binding_and_status = api_gate(g, API_GATE_DRADeviceBindingConditions) &&
-                                     api_gate(g, API_GATE_DRAResourceClaimDeviceStatus),
-        .consumable_capacity = api_gate(g, API_GATE_DRAConsumableCapacity),
-        .fractional_capacity_range = api_gate(g, API_GATE_DRAFractionalCapacityRange),
-        .list_type_attributes = api_gate(g, API_GATE_DRAListTypeAttributes),
-        .optional_node_operations = api_gate(g, API_GATE_DRAOptionalNodeOperations),
-        .derived_attributes = api_gate(g, API_GATE_DRADerivedAttributes),
-        .compatibility_groups = api_gate(g, API_GATE_DRADeviceCompatibilityGroups),
-    };
-}
-
 static void print_names(const struct placement *p)
 {
     for (size_t i = 0; i < p->pods.n; i++) {
@@ -334,7 +316,7 @@ static int place(struct cluster *c, const struct options *o, struct diags *diags
 {
     struct waiting_pods waiting = {0};
     struct placement placement;
-    struct alloc_features features = features_of(&o->gates);
+    struct alloc_features features = alloc_features_of(&o->gates);
     struct place_opts popts = {.features = &features,
                                .taint_rules =
                                    api_gate(&o->gates, API_GATE_DRADeviceTaintRules),

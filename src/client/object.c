@@ -49,6 +49,16 @@ static bool read_meta(struct object *o, const struct doc *d, struct err *e)
     return o->name.n || err_set(e, ERR_INVALID, "an object without metadata.name");
 }
 
+static bool make_view(struct object *o, const struct doc *d,
+                      const struct object_opts *opts, struct err *e)
+{
+    if (opts->view_with)
+        o->view = opts->view_with(opts->with, d, &o->arena, e);
+    else if (opts->view)
+        o->view = opts->view(d, &o->arena, e);
+    return o->view || !(opts->view || opts->view_with);
+}
+
 /* d lies in the object's arena when it is kept. */
 static bool fill(struct object *o, const struct doc *d, const struct object_opts *opts,
                  struct err *e)
@@ -60,8 +70,7 @@ static bool fill(struct object *o, const struct doc *d, const struct object_opts
         *own = *d;
         o->doc = own;
     }
-    o->view = opts->view ? opts->view(o->doc ? o->doc : d, &o->arena, e) : NULL;
-    return o->view || !opts->view;
+    return make_view(o, o->doc ? o->doc : d, opts, e);
 }
 
 struct object *object_take(struct arena *a, const struct doc *d,

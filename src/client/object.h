@@ -23,9 +23,15 @@ struct object {
  * a view may point into it then. NULL: an object that makes no sense, *e says why. */
 typedef const void *object_view_fn(const struct doc *d, struct arena *a, struct err *e);
 
+/* The same for a view that is made with something of its maker's. */
+typedef const void *object_view_with_fn(void *with, const struct doc *d, struct arena *a,
+                                        struct err *e);
+
 struct object_opts {
-    object_view_fn *view; /* NULL: none */
-    bool drop_doc;        /* only the view is kept, with texts of its own */
+    object_view_fn *view;           /* NULL: none */
+    object_view_with_fn *view_with; /* in its place, or NULL */
+    void *with;
+    bool drop_doc; /* only the view is kept, with texts of its own */
 };
 
 /* An arena as object_take wants it: its chunks are small. */

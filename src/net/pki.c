@@ -320,6 +320,19 @@ struct str pki_random_hex(uint32_t bytes, struct arena *a)
     return hex_of(p, bytes, a);
 }
 
+struct str pki_random_uuid(struct arena *a)
+{
+    unsigned char b[16];
+    pki_random(b, sizeof b);
+    b[6] = (b[6] & 0x0f) | 0x40;
+    b[8] = (b[8] & 0x3f) | 0x80;
+    return arena_printf(a,
+                        "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+                        "%02x%02x%02x%02x%02x%02x",
+                        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
+                        b[11], b[12], b[13], b[14], b[15]);
+}
+
 struct str pki_sha256_hex(struct str s, struct arena *a)
 {
     unsigned char md[32];

@@ -50,6 +50,7 @@ bool pki_expiry(struct str cert_pem, int64_t *not_after, struct err *e);
 
 struct str pki_random_hex(uint32_t bytes, struct arena *a);
 void pki_random(void *out, size_t n);
+struct str pki_random_uuid(struct arena *a); /* version 4 */
 /* In a time that does not tell where they differ. */
 bool pki_equal(struct str a, struct str b);
 struct str pki_sha256_hex(struct str s, struct arena *a);

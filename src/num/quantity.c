@@ -155,6 +155,35 @@ struct quantity quantity_mul_int64(const struct quantity *q, int64_t n, struct a
     return r;
 }
 
+/* q * 10^scale. */
+static struct quantity shift(const struct quantity *q, int scale, struct arena *m)
+{
+    struct quantity r = *q;
+    r.text = NULL;
+    r.text_len = 0;
+    if (!q->big && q->scale + scale >= -9 && q->scale + scale <= POW10_INT64_MAX) {
+        r.scale = (int16_t)(q->scale + scale);
+        return r;
+    }
+    struct str digits = quantity_exact(q, m);
+    quantity_parse(arena_printf(m, "%.*se%d", STR_ARG(digits), scale), m, &r, NULL);
+    r.format = q->format;
+    r.text = NULL;
+    r.text_len = 0;
+    return r;
+}
+
+struct quantity quantity_mul(const struct quantity *a, const struct quantity *b,
+                             struct arena *m)
+{
+    const struct quantity *small = b->big ? a : b, *other = b->big ? b : a;
+    struct quantity r = quantity_mul_int64(other, small->big ? INT64_MAX : small->i, m);
+    if (!small->big)
+        r = shift(&r, small->scale, m);
+    r.format = a->format;
+    return r;
+}
+
 bool quantity_as_int64(const struct quantity *q, int64_t *out)
 {
     return !q->big && q->scale >= 0 && mul_pow10(q->i, q->scale, out);

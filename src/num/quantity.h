@@ -60,6 +60,10 @@ struct quantity quantity_add(const struct quantity *a, const struct quantity *b,
 struct quantity quantity_sub(const struct quantity *a, const struct quantity *b,
                              struct arena *m);
 struct quantity quantity_neg(const struct quantity *q, struct arena *m);
+/* a * b, rounded away from zero to whole nanos as texts are, in a's format. Of two big
+ * forms b counts as the largest int64. */
+struct quantity quantity_mul(const struct quantity *a, const struct quantity *b,
+                             struct arena *m);
 /* q * n exactly. */
 struct quantity quantity_mul_int64(const struct quantity *q, int64_t n, struct arena *m);
 

@@ -53,7 +53,8 @@ struct dra_opts {
                  struct str message);
     void (*log)(void *ctx, const char *text); /* or NULL */
     void *ctx;
-    int64_t (*now)(void *ctx); /* seconds since 1970; NULL: time() */
+    int64_t (*now)(void *ctx);       /* seconds since 1970; NULL: time() */
+    uint64_t (*clock_ns)(void *ctx); /* that never goes back; NULL: the system's */
 };
 
 struct dra *dra_new(struct client *c, const struct dra_opts *opts);

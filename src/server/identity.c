@@ -8,15 +8,7 @@ enum { SUFFIX = 5, MAX_NAME = 63 }; /* of generateName */
 
 struct str write_new_uid(struct arena *a)
 {
-    unsigned char b[16];
-    pki_random(b, sizeof b);
-    b[6] = (b[6] & 0x0f) | 0x40;
-    b[8] = (b[8] & 0x3f) | 0x80;
-    return arena_printf(a,
-                        "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
-                        "%02x%02x%02x%02x%02x%02x",
-                        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
-                        b[11], b[12], b[13], b[14], b[15]);
+    return pki_random_uuid(a);
 }
 
 struct str write_generate_name(struct str base, struct arena *a)
