@@ -29,9 +29,9 @@ typedef const void *object_view_with_fn(void *with, const struct doc *d, struct 
 
 struct object_opts {
     object_view_fn *view;           /* NULL: none */
-    object_view_with_fn *view_with; /* in its place, or NULL */
+    bool drop_doc;                  /* only the view is kept, with texts of its own */
+    object_view_with_fn *view_with; /* in place of view, or NULL */
     void *with;
-    bool drop_doc; /* only the view is kept, with texts of its own */
 };
 
 /* An arena as object_take wants it: its chunks are small. */
