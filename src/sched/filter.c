@@ -58,13 +58,18 @@ bool sched_taint_refuses(const struct view_taint *taint,
 }
 
 /* The cordon is a taint to those who tolerate it. */
-static bool is_open(const struct sched_pod *p, const struct sched_node *n,
-                    struct sched_reason *why)
+bool sched_cordon_refuses(const struct view_pod *p, const struct view_node *n)
 {
     static const struct view_taint cordon = {
         {"node.kubernetes.io/unschedulable", 32}, {"", 0}, {"NoSchedule", 10}};
-    return !n->view->unschedulable ||
-           !sched_taint_refuses(&cordon, p->view->tolerations, p->view->ntolerations);
+    return n->unschedulable &&
+           sched_taint_refuses(&cordon, p->tolerations, p->ntolerations);
+}
+
+static bool is_open(const struct sched_pod *p, const struct sched_node *n,
+                    struct sched_reason *why)
+{
+    return !sched_cordon_refuses(p->view, n->view);
 }
 
 static bool tolerates(const struct sched_pod *p, const struct sched_node *n,
@@ -100,6 +105,14 @@ static bool has_affinity(const struct sched_pod *p, const struct sched_node *n,
 {
     return !p->view->required ||
            view_node_selector_match(p->view->required, n->view, NULL) == VIEW_MATCH_YES;
+}
+
+bool sched_selects(const struct view_pod *p, const struct view_node *n)
+{
+    const struct sched_pod pod = {.view = p};
+    const struct sched_node node = {.view = n};
+    struct sched_reason why;
+    return has_labels(&pod, &node, &why) && has_affinity(&pod, &node, &why);
 }
 
 static bool takes_pods(const struct sched_pod *p, const struct sched_node *n,

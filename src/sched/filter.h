@@ -69,4 +69,9 @@ bool sched_filter(const struct sched_pod *p, const struct sched_node *n,
 bool sched_taint_refuses(const struct view_taint *taint,
                          const struct view_toleration *tolerations, uint32_t n);
 
+/* Whether a cordoned node refuses it. */
+bool sched_cordon_refuses(const struct view_pod *p, const struct view_node *n);
+/* nodeSelector and required node affinity. */
+bool sched_selects(const struct view_pod *p, const struct view_node *n);
+
 #endif
