@@ -14,6 +14,7 @@ int cmd_allocate(int argc, char **argv);
 int cmd_apiserver(int argc, char **argv);
 int cmd_compact(int argc, char **argv);
 int cmd_controllers(int argc, char **argv);
+int cmd_scheduler(int argc, char **argv);
 int cmd_up(int argc, char **argv);
 
 #endif

@@ -13,6 +13,7 @@ static const struct command {
     {"apiserver", cmd_apiserver, "serve the Kubernetes API from a folder"},
     {"compact", cmd_compact, "make a server forget its history"},
     {"controllers", cmd_controllers, "make claims from templates, and take them back"},
+    {"scheduler", cmd_scheduler, "find nodes and devices for pods"},
     {"up", cmd_up, "run a whole cluster, with simulated nodes"},
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };

@@ -218,13 +218,12 @@ bool pod_info_has_affinity(const struct pod_info *p)
 /* ---- spread ---- */
 
 static struct selector with_keys(struct view_reader *r, const struct selector *s,
-                                 const struct view_strs *keys, const struct pod_info *pod)
+                                 const struct view_strs *keys, const struct labels *pod)
 {
     struct view_label *v = ARENA_ARRAY(r->a, struct view_label, keys->n);
     struct labels l = {v, 0};
-    for (uint32_t i = 0; i < keys->n; i++) {
-        const struct str *value =
-            view_label_find(pod->labels.v, pod->labels.n, keys->v[i]);
+    for (uint32_t i = 0; pod && i < keys->n; i++) {
+        const struct str *value = view_label_find(pod->v, pod->n, keys->v[i]);
         if (value)
             v[l.n++] = (struct view_label){keys->v[i], *value};
     }
@@ -234,11 +233,11 @@ static struct selector with_keys(struct view_reader *r, const struct selector *s
     return selector_and(s, &more, r->a);
 }
 
-static void read_spread(struct view_reader *r, const struct doc *list,
-                        struct pod_info *out)
+const struct spread_rule *spread_rules_read(struct view_reader *r, const struct doc *list,
+                                            const struct labels *pod, uint32_t *n)
 {
-    struct spread_rule *v = VIEW_ITEMS(r, list, struct spread_rule, &out->nspread);
-    for (uint32_t i = 0; i < out->nspread; i++) {
+    struct spread_rule *v = VIEW_ITEMS(r, list, struct spread_rule, n);
+    for (uint32_t i = 0; i < *n; i++) {
         const struct doc *d = &list->items[i];
         struct selector s = selector_read(r, view_map(r, d, "labelSelector"));
         struct view_strs keys = view_strs(r, d, "matchLabelKeys");
@@ -246,12 +245,12 @@ static void read_spread(struct view_reader *r, const struct doc *list,
         v[i].min_domains = view_int(r, d, "minDomains");
         v[i].min_domains += v[i].min_domains == 0;
         v[i].topology_key = view_text(r, d, "topologyKey");
-        v[i].pods = with_keys(r, &s, &keys, out);
+        v[i].pods = with_keys(r, &s, &keys, pod);
         v[i].hard = str_is(view_text(r, d, "whenUnsatisfiable"), "DoNotSchedule");
         v[i].any_affinity = str_is(view_text(r, d, "nodeAffinityPolicy"), "Ignore");
         v[i].honor_taints = str_is(view_text(r, d, "nodeTaintsPolicy"), "Honor");
     }
-    out->spread = v;
+    return v;
 }
 
 /* ---- volumes ---- */
@@ -334,7 +333,8 @@ static void read_spec(struct view_reader *r, const struct doc *spec, struct pod_
     read_ports(r, spec, out);
     read_images(r, spec, out);
     read_affinity(r, view_map(r, spec, "affinity"), out);
-    read_spread(r, view_list(r, spec, "topologySpreadConstraints"), out);
+    out->spread = spread_rules_read(r, view_list(r, spec, "topologySpreadConstraints"),
+                                    &out->labels, &out->nspread);
     read_volumes(r, view_list(r, spec, "volumes"), out);
 }
 

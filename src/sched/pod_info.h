@@ -86,6 +86,10 @@ static inline const struct pod_info *pod_info_of(const struct object *pod)
 {
     return pod->view;
 }
+/* topologySpreadConstraints; pod: the labels that matchLabelKeys take values from, NULL:
+ * none. */
+const struct spread_rule *spread_rules_read(struct view_reader *r, const struct doc *list,
+                                            const struct labels *pod, uint32_t *n);
 /* What a pod is known by: it outlives the name. */
 static inline struct str pod_id(const struct object *pod)
 {
