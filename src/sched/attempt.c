@@ -175,8 +175,7 @@ void attempt_start(struct scheduler *s, struct queued *q)
     arena_reset(&s->scratch);
     cycle_init(&c, &s->world, a->profile, a->pod, &s->scratch);
     cycle_run(&c);
-    if (c.skip & PLUGIN_BIT(PLUGIN_DEVICES))
-        cycle_fini(&c);
-    a->dra = c.dra;
+    a->dra = cycle_take_devices(&c);
     conclude(a, &c);
+    cycle_fini(&c);
 }

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "sched/pod_affinity.h"
+#include "sched/spread.h"
+
 enum { MIN_FEASIBLE = 100, MIN_PERCENT = 5, MAX_SCORE = 100 };
 
 void cycle_init(struct cycle *c, struct world *w, const struct profile *p,
@@ -19,7 +22,17 @@ void cycle_init(struct cycle *c, struct world *w, const struct profile *p,
 void cycle_fini(struct cycle *c)
 {
     dra_cycle_free(c->dra);
+    pod_affinity_free(c->affinity);
+    spread_free(c->spread);
+}
+
+struct dra_cycle *cycle_take_devices(struct cycle *c)
+{
+    struct dra_cycle *d = c->dra;
+    if (c->skip & PLUGIN_BIT(PLUGIN_DEVICES))
+        return NULL;
     c->dra = NULL;
+    return d;
 }
 
 /* ---- words ---- */
@@ -81,6 +94,13 @@ static void refuse_all(struct cycle *c, int plugin, const struct sched_status *s
                      (unsigned)c->world->cache.nodes.n, STR_ARG(reasons_text(s, c->a)));
 }
 
+/* A plugin that was not asked has no part in what follows. */
+static bool stop_before(struct cycle *c, int plugin)
+{
+    c->skip |= ~(PLUGIN_BIT(plugin + 1) - 1);
+    return false;
+}
+
 static bool pre_filter(struct cycle *c)
 {
     for (int i = 0; i < PLUGINS; i++) {
@@ -99,7 +119,7 @@ static bool pre_filter(struct cycle *c)
                                  STR_ARG(reasons_text(&s, c->a))));
         else
             refuse_all(c, i, &s);
-        return false;
+        return stop_before(c, i);
     }
     return true;
 }
@@ -178,8 +198,7 @@ struct sched_status cycle_filter(struct cycle *c, struct node *n, plugin_set *by
 /* ---- all nodes ---- */
 
 struct search {
-    struct node **fits;
-    uint32_t n, wanted;
+    uint32_t wanted;
     struct strmap reasons;
 };
 
@@ -210,7 +229,7 @@ static bool look_at(struct cycle *c, struct search *s, struct node *n)
     struct sched_status st = cycle_filter(c, n, &by);
     c->evaluated++;
     if (sched_ok(&st)) {
-        s->fits[s->n++] = n;
+        c->fits[c->nfits++] = n;
         return true;
     }
     if (st.code == SCHED_ERROR) {
@@ -249,7 +268,7 @@ static bool look_at_all(struct cycle *c, struct search *s)
 {
     struct world *w = c->world;
     uint32_t all = (uint32_t)w->cache.nodes.n, start = w->next_start % all;
-    for (uint32_t i = 0; i < all && s->n < s->wanted; i++) {
+    for (uint32_t i = 0; i < all && c->nfits < s->wanted; i++) {
         uint32_t at = start + i < all ? start + i : start + i - all;
         if (!look_at(c, s, w->cache.nodes.v[at]))
             return false;
@@ -269,39 +288,38 @@ static bool look_at_nominated(struct cycle *c, struct search *s)
     struct sched_status st = cycle_filter(c, n, &by);
     if (!sched_ok(&st))
         return false;
-    s->fits[s->n++] = n;
+    c->fits[c->nfits++] = n;
     return true;
 }
 
 /* ---- scores ---- */
 
-static void add_scores(struct cycle *c, int plugin, struct node *const *nodes, uint32_t n,
-                       int64_t *one, int64_t *total)
+static void add_scores(struct cycle *c, int plugin, int64_t *one, int64_t *total)
 {
     const struct plugin *p = &plugin_table[plugin];
-    for (uint32_t i = 0; i < n; i++)
-        one[i] = p->score(c, nodes[i]);
+    for (uint32_t i = 0; i < c->nfits; i++)
+        one[i] = p->score(c, c->fits[i]);
     if (p->normalize)
-        p->normalize(c, one, n);
-    for (uint32_t i = 0; i < n; i++)
+        p->normalize(c, one, c->nfits);
+    for (uint32_t i = 0; i < c->nfits; i++)
         total[i] += one[i] * c->profile->weights[plugin];
 }
 
 /* The best; of equal ones the first, and who is first changes with each attempt. */
-static struct node *choose(struct cycle *c, const struct search *s)
+static struct node *choose(struct cycle *c)
 {
-    int64_t *one = ARENA_ARRAY(c->a, int64_t, s->n),
-            *total = ARENA_ARRAY(c->a, int64_t, s->n);
+    int64_t *one = ARENA_ARRAY(c->a, int64_t, c->nfits),
+            *total = ARENA_ARRAY(c->a, int64_t, c->nfits);
     uint32_t best = 0;
     for (int i = 0; i < PLUGINS; i++) {
         const struct plugin *p = &plugin_table[i];
         if (c->profile->weights[i] && p->score && (!p->pre_score || p->pre_score(c)))
-            add_scores(c, i, s->fits, s->n, one, total);
+            add_scores(c, i, one, total);
     }
-    for (uint32_t i = 1; i < s->n; i++)
+    for (uint32_t i = 1; i < c->nfits; i++)
         if (total[i] > total[best])
             best = i;
-    return s->fits[best];
+    return c->fits[best];
 }
 
 /* ---- the attempt ---- */
@@ -309,11 +327,10 @@ static struct node *choose(struct cycle *c, const struct search *s)
 static void conclude(struct cycle *c, struct search *s)
 {
     uint32_t all = (uint32_t)c->world->cache.nodes.n;
-    c->feasible = s->n;
-    if (s->n) {
+    if (c->nfits) {
         c->code = SCHED_SUCCESS;
         c->rejected_by = 0;
-        c->node = s->n == 1 ? s->fits[0] : choose(c, s);
+        c->node = c->nfits == 1 ? c->fits[0] : choose(c);
         return;
     }
     c->code = SCHED_UNSCHEDULABLE;
@@ -327,12 +344,13 @@ void cycle_run(struct cycle *c)
         c->code = SCHED_UNRESOLVABLE;
         c->rejected_by = PLUGIN_BIT(PLUGIN_RESOURCES);
         c->message = STR("no nodes available to schedule pods");
+        stop_before(c, -1);
         return;
     }
     if (!pre_filter(c))
         return;
-    struct search s = {.fits = ARENA_ARRAY(c->a, struct node *, all + 1),
-                       .wanted = enough(c, all)};
+    struct search s = {.wanted = enough(c, all)};
+    c->fits = ARENA_ARRAY(c->a, struct node *, all + 1);
     if (look_at_nominated(c, &s) || (c->only ? look_at_named(c, &s) : look_at_all(c, &s)))
         conclude(c, &s);
     strmap_release(&s.reasons);

@@ -14,7 +14,6 @@
 struct pod_affinity; /* what PreFilter and PreScore of these plugins found */
 struct spread;
 struct volumes;
-struct balance;
 
 struct cycle {
     struct world *world;
@@ -29,6 +28,8 @@ struct cycle {
     struct pod_affinity *affinity;
     struct spread *spread;
     struct volumes *volumes;
+    struct node **fits; /* that passed all filters */
+    uint32_t nfits;
 
     /* ---- the outcome ---- */
 
@@ -39,13 +40,15 @@ struct cycle {
     plugin_set rejected_by;
     struct str message;
     uint8_t *codes; /* of enum sched_code: what each node said, by its index */
-    uint32_t feasible, evaluated;
+    uint32_t evaluated;
 };
 
 /* pod and w outlive it; the arena too. */
 void cycle_init(struct cycle *c, struct world *w, const struct profile *p,
                 struct object *pod, struct arena *a);
 void cycle_fini(struct cycle *c);
+/* The devices' part alone lives on, while the pod is bound; NULL: it has none. */
+struct dra_cycle *cycle_take_devices(struct cycle *c);
 
 /* Fills the outcome. */
 void cycle_run(struct cycle *c);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What informers tell, as changes of the world and as events for the queue. */
 #include "sched/inner.h"
+#include "sched/topology.h"
 
 /* ---- pods ---- */
 
@@ -213,6 +214,8 @@ static void watch_other(struct scheduler *s, int kind)
                                      : o->event == EVENT_NAMESPACE_LABELS ? &NAMESPACE
                                                                           : &NOTHING;
     struct informer_opts opts = {.kind = o->kind};
+    if (kind == WORLD_NAMESPACES)
+        opts.objects = (struct object_opts){.view = labels_view_new, .drop_doc = true};
     s->lists[kind] = informer_new(s->client, &opts, ops, s);
     s->world.lists[kind] = (struct lister){lister_get, lister_each, s->lists[kind]};
 }
