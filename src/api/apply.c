@@ -238,14 +238,16 @@ static const struct api_kind *kind_in(const struct write *c, struct str version)
     return NULL;
 }
 
-/* Versions of a custom kind differ in their names alone. */
-static void convert_object(const struct api_kind *from, const struct api_kind *to,
-                           struct doc *d, struct arena *a)
+static void convert_object(const struct write *c, const struct api_kind *from,
+                           const struct api_kind *to, struct str version, struct doc *d)
 {
-    if (to->custom)
+    if (to->custom) {
+        if (c->w->convert)
+            c->w->convert(c->w->convert_ctx, version, d, c->a);
         return;
-    api_convert(from, to, d, a);
-    api_canonical(to->type, d, a);
+    }
+    api_convert(from, to, d, c->a);
+    api_canonical(to->type, d, c->a);
 }
 
 /* false: the version is unknown. */
@@ -265,7 +267,7 @@ static bool convert(const struct write *c, const struct doc *object, struct str 
     if (str_eq(have, version))
         return true;
     *out = doc_dup(c->a, object);
-    convert_object(from, to, out, c->a);
+    convert_object(c, from, to, version, out);
     doc_set(c->a, out, "apiVersion", doc_make_string(c->a, version));
     return true;
 }

@@ -18,6 +18,10 @@ struct apply_write {
     const struct api_kind *kind; /* the resource or subresource that is written to */
     struct str manager;          /* empty: "unknown" */
     struct str now;              /* RFC 3339, whole seconds */
+    /* Brings an object of a custom kind into another of its versions, for the owners of
+     * fields in that. NULL: versions differ in their names alone. */
+    void (*convert)(void *ctx, struct str version, struct doc *d, struct arena *a);
+    void *convert_ctx;
 };
 
 enum { APPLY_MAX_MANAGER = 128 };

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "net/h1_pool.h"
+#include "net/tunnel.h"
 
 enum { MAX_HEAD = 64 * 1024, HEAD_MS = 30000 };
 
@@ -24,10 +26,15 @@ struct net_h1_call {
     bool told;     /* of the answer's head */
     bool upgraded; /* bytes are not HTTP anymore */
     bool complete; /* the answer is there */
+    bool keeps;    /* and the connection stands for another call */
+    bool reused;   /* it did */
+    bool heard;    /* anything came */
     bool over;     /* end was told */
     bool closed;   /* by the owner */
     bool busy;     /* callbacks are running: freed afterwards */
     void (*on_drain)(void *ctx);
+    struct net_h1_pool *pool; /* NULL: none */
+    struct str peer;
 };
 
 /* ---- the end ---- */
@@ -47,7 +54,10 @@ void net_h1_close(struct net_h1_call *c)
         return;
     c->closed = true;
     net_timer_stop(c->timer);
-    net_tunnel_close(c->tunnel);
+    if (c->keeps)
+        h1_pool_put(c->pool, c->peer, c->tunnel);
+    else
+        net_tunnel_close(c->tunnel);
     if (!c->busy)
         call_free(c);
 }
@@ -169,6 +179,7 @@ static int on_complete(http_parser *p)
     if (is_interim(p) || c->upgraded)
         return 0;
     c->complete = true;
+    c->keeps = c->pool && http_should_keep_alive(p);
     http_parser_pause(p, 1);
     return 0;
 }
@@ -195,6 +206,7 @@ static void parse(struct net_h1_call *c, struct str bytes)
     enum http_errno code = HTTP_PARSER_ERRNO(&c->parser);
     if (c->closed)
         return;
+    c->keeps = c->keeps && n == bytes.n; /* more than was asked for: it is not in step */
     if (c->complete)
         end(c, NULL);
     else if (code != HPE_OK)
@@ -213,6 +225,7 @@ static void peer_ended(struct net_h1_call *c)
     }
     if (c->told && why->code == ERR_NONE)
         http_parser_execute(&c->parser, &callbacks, NULL, 0);
+    c->keeps = false;
     if (c->complete)
         end(c, NULL);
     else if (why->code != ERR_NONE)
@@ -227,6 +240,7 @@ static void on_data(void *ctx, struct str bytes)
     if (c->over)
         return;
     c->busy = true;
+    c->heard |= bytes.n > 0;
     if (bytes.n == 0)
         peer_ended(c);
     else if (c->upgraded)
@@ -296,10 +310,22 @@ static void print_request(const struct net_h1_request *r, struct strbuf *b)
         strbuf_addf(b, "content-length: %zu\r\n", r->body.n);
     if (r->upgrade.n)
         strbuf_addf(b, "connection: Upgrade\r\nupgrade: %.*s\r\n", STR_ARG(r->upgrade));
-    else
+    else if (!r->pool)
         strbuf_adds(b, "connection: close\r\n");
     strbuf_adds(b, "\r\n");
     strbuf_addstr(b, r->body);
+}
+
+/* One that is kept, or a new one. */
+static struct net_tunnel *connection(struct net_h1_call *c, struct net_loop *l,
+                                     const struct net_h1_request *r, struct err *e)
+{
+    struct net_tunnel *t = r->pool && !r->fresh ? h1_pool_take(r->pool, r->peer) : NULL;
+    c->reused = t != NULL;
+    if (!t)
+        return net_tunnel_connect(l, &r->to, on_data, c, e);
+    net_tunnel_rebind(t, on_data, c);
+    return t;
 }
 
 struct net_h1_call *net_h1_call(struct net_loop *l, const struct net_h1_request *r,
@@ -310,13 +336,15 @@ struct net_h1_call *net_h1_call(struct net_loop *l, const struct net_h1_request 
         return NULL;
     }
     struct net_h1_call *c = mem_zalloc(sizeof *c);
-    c->tunnel = net_tunnel_connect(l, &r->to, on_data, c, e);
+    c->tunnel = connection(c, l, r, e);
     if (!c->tunnel) {
         free(c);
         return NULL;
     }
     c->ops = ops;
     c->ctx = ctx;
+    c->pool = r->upgrade.n ? NULL : r->pool;
+    c->peer = arena_str(&c->arena, r->peer);
     c->head = str_is(r->method, "HEAD");
     http_parser_init(&c->parser, HTTP_RESPONSE);
     c->parser.data = c;
@@ -333,6 +361,11 @@ struct net_h1_call *net_h1_call(struct net_loop *l, const struct net_h1_request 
 bool net_h1_reached(const struct net_h1_call *c)
 {
     return net_tunnel_stood(c->tunnel);
+}
+
+bool net_h1_was_stale(const struct net_h1_call *c)
+{
+    return c->reused && !c->heard && c->over;
 }
 
 void net_h1_pause(struct net_h1_call *c, bool paused)

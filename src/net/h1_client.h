@@ -2,10 +2,12 @@
 /*
  * One request to somebody else's HTTP/1.1 server, and its answer as it comes: for answers
  * that are passed on, and for upgrades, after which the call is a pair of byte streams.
- * Each call has a connection of its own.
+ * Each call has a connection of its own, or, of a pool, one that the last call to the
+ * same peer is through with.
  *
  * Limits: the head of the answer, 64 KiB; the time until it is there; 8 MiB that wait to
- * be sent. A body may take as long as it likes: whoever reads it for somebody ends it.
+ * be sent; 64 connections that a pool keeps, each for 90 seconds at most. A body may take
+ * as long as it likes: whoever reads it for somebody ends it.
  */
 #ifndef DRAY_NET_H1_CLIENT_H
 #define DRAY_NET_H1_CLIENT_H
@@ -13,6 +15,7 @@
 #include "net/http.h"
 
 struct net_h1_call;
+struct net_h1_pool;
 
 struct net_h1_request {
     struct net_connect_opts to;
@@ -21,8 +24,12 @@ struct net_h1_request {
     const struct net_header *headers; /* without host, content-length and connection */
     uint32_t nheaders;
     struct str body;
-    struct str upgrade; /* protocol to change to; empty: none */
-    uint64_t head_ms;   /* until the answer's head is there; 0: 30,000 */
+    struct str upgrade;       /* protocol to change to; empty: none */
+    uint64_t head_ms;         /* until the answer's head is there; 0: 30,000 */
+    struct net_h1_pool *pool; /* that outlives the call; NULL: none */
+    /* All that makes a connection the one that is wanted: place, name, credentials. */
+    struct str peer;
+    bool fresh; /* a kept connection will not do */
 };
 
 struct net_h1_answer {
@@ -47,6 +54,9 @@ struct net_h1_call *net_h1_call(struct net_loop *l, const struct net_h1_request 
                                 const struct net_h1_ops *ops, void *ctx, struct err *e);
 /* Whether anybody was there to ask: before that a request may be made again. */
 bool net_h1_reached(const struct net_h1_call *c);
+/* Whether it ended because a kept connection was closed by the peer before it answered:
+ * the request may be made again, with `fresh`. */
+bool net_h1_was_stale(const struct net_h1_call *c);
 /* Paused: bytes are left with the peer; what was read already still comes. */
 void net_h1_pause(struct net_h1_call *c, bool paused);
 /* After 101, as for a tunnel. */
@@ -56,5 +66,9 @@ void net_h1_on_drain(struct net_h1_call *c, size_t below, void (*fn)(void *ctx))
 /* Sends what was written and ends. No callback comes anymore; the call must not be
  * touched afterwards. At any time, in callbacks too. */
 void net_h1_close(struct net_h1_call *c);
+
+struct net_h1_pool *net_h1_pool_new(struct net_loop *l);
+/* Closes what it keeps; its calls must be closed before. */
+void net_h1_pool_free(struct net_h1_pool *p);
 
 #endif

@@ -176,6 +176,13 @@ const struct err *net_tunnel_why(const struct net_tunnel *t)
     return t->stream ? &t->stream->why : &t->why;
 }
 
+void net_tunnel_rebind(struct net_tunnel *t, net_tunnel_data *on_bytes, void *ctx)
+{
+    t->on_data = on_bytes;
+    t->ctx = ctx;
+    net_tunnel_on_drain(t, 0, NULL);
+}
+
 bool net_tunnel_stood(const struct net_tunnel *t)
 {
     return t->stood;

@@ -9,5 +9,7 @@
 struct net_tunnel *tunnel_new(struct net_loop *l, struct stream *s, struct strbuf *ahead,
                               net_tunnel_data *on_data, void *ctx);
 struct stream *tunnel_stream(struct net_tunnel *t);
+/* It has another owner from now on, who waits for no drain. */
+void net_tunnel_rebind(struct net_tunnel *t, net_tunnel_data *on_data, void *ctx);
 
 #endif

@@ -62,12 +62,12 @@ struct custom {
     uint32_t nversions;
     struct custom_version *storage;
     const char *group, *plural, *list_kind;
-    struct str essence; /* what all of this is made of */
-    uint64_t revision;  /* of the definition */
-    uint64_t since;     /* what was written after it is fresh */
-    bool listed;        /* in discovery: established */
-    bool terminating;   /* nothing new is made */
-    bool needs_webhook; /* to convert between versions */
+    struct str essence;              /* what all of this is made of */
+    uint64_t revision;               /* of the definition */
+    uint64_t since;                  /* what was written after it is fresh */
+    bool listed;                     /* in discovery: established */
+    bool terminating;                /* nothing new is made */
+    struct conversions *conversions; /* by a webhook; NULL: by name alone */
 };
 
 /* ---- rows (custom_rows.c) ---- */
@@ -109,13 +109,33 @@ void definition_changed(struct server *s, struct str name, const struct doc *def
 
 /* Whether the object's bytes are what its definition says today. */
 bool custom_fresh(const struct resource *res, const struct cache_object *o);
-/* From whatever it was stored as into the version of res. */
-void custom_convert(const struct resource *res, struct doc *d, struct arena *a);
+/* From whatever it was stored as into the version of res. false: a webhook has to convert
+ * it, and r waits for that, or has failed; without r (NULL) what is not known stays as it
+ * is. */
+bool custom_convert(struct request *r, const struct resource *res, struct doc *d,
+                    struct arena *a);
 /* The same into the version that is stored. */
-void custom_to_stored(const struct resource *res, struct doc *d, struct arena *a);
-/* Whether an object can be shown in the version of the request. false: a webhook would
- * have to convert it, and none is asked; r->failure says so. */
-bool custom_readable(struct request *r, const struct cache_object *o);
+bool custom_to_stored(struct request *r, const struct resource *res, struct doc *d,
+                      struct arena *a);
+/* For apply.h, ctx is the request: when it waits or has failed afterwards, what was made
+ * of it is not to be used. NULL: versions differ in their names alone. */
+void custom_convert_owned(void *ctx, struct str version, struct doc *d, struct arena *a);
+bool custom_asks(const struct resource *res);
+/* Whether objects can be shown in the version of the request: all that is not known is
+ * asked at once. false: as custom_convert, in the words of a read of one, of a list, or
+ * of a write. */
+enum custom_reading { CUSTOM_GET, CUSTOM_LIST, CUSTOM_CHANGE };
+bool custom_ready(struct request *r, struct cache_object *const *objects, size_t n,
+                  enum custom_reading how);
+/* The text by which it is known to the webhook (conversion.h). false: it is in the
+ * version already. */
+bool custom_source(const struct custom_version *to, const struct cache_object *o,
+                   struct arena *a, struct str *out);
+/* Where fields are selected in another version: of all that may be. */
+bool custom_selectable(struct request *r, const struct selection *s,
+                       enum custom_reading how);
+/* As Go names the type of a value. */
+const char *custom_go_type(const struct doc *d);
 bool custom_matches(const struct selection *s, const struct cache_object *o);
 /* What was read as one of them, in the version of res: unknown fields go, defaults come.
  * Appends what is wrong. false: it cannot be one (*why, or a wrong type). */

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "api/canonical.h"
+#include "api/order.h"
+#include "server/conversion.h"
 #include "server/custom.h"
 
 bool custom_fresh(const struct resource *res, const struct cache_object *o)
@@ -21,46 +23,189 @@ static const struct custom_version *version_of(const struct custom *c,
     return c->storage;
 }
 
-/* Versions differ in their names, and in what each of them knows. */
-static void bring_into(const struct custom *c, const struct custom_version *to,
-                       struct doc *d, struct arena *a)
+/* As its own version has it. false: that is the one that is wanted. */
+static bool bring_up(const struct custom *c, const struct custom_version *to,
+                     struct doc *d, struct arena *a)
 {
     struct str why, have = doc_get_text(d, "apiVersion");
     const struct custom_version *from = version_of(c, have);
     structural_prune(from->schema, d, true, NULL, NULL, a, &why);
     structural_default(from->schema, d, a);
-    if (str_eq(have, to->api_version))
-        return;
+    return !str_eq(have, to->api_version);
+}
+
+static bool fail_conversion(struct request *r, struct str why)
+{
+    return r->failure.waits || r->failure.code ? false
+                                               : fail(r, 500, NULL, "%.*s", STR_ARG(why));
+}
+
+/* It keeps its revision, which is not the webhook's to know. */
+static bool by_webhook(struct request *r, struct conversions *c, struct str version,
+                       struct doc *d, struct arena *a)
+{
+    struct str revision = meta_text(d, "resourceVersion"), why;
+    struct str source = conversion_source(d, r ? r->a : a);
+    struct doc made;
+    if (conversion_find(c, version, source, a, &made)) {
+        *d = made;
+        if (revision.n)
+            doc_set_text(a, object_meta(d), "resourceVersion", revision);
+        api_order_object(d, a);
+        return true;
+    }
+    if (!r)
+        return false;
+    return conversion_await(r, c, version, &source, 1, &why) || fail_conversion(r, why);
+}
+
+/* Versions differ in their names, and in what each of them knows; or a webhook says. */
+static bool bring_into(struct request *r, const struct custom *c,
+                       const struct custom_version *to, struct doc *d, struct arena *a)
+{
+    struct str why;
+    if (!bring_up(c, to, d, a))
+        return true;
+    if (c->conversions && !by_webhook(r, c->conversions, to->api_version, d, a))
+        return false;
     doc_set(a, d, "apiVersion", doc_make_string(a, to->api_version));
     structural_prune(to->schema, d, true, NULL, NULL, a, &why);
+    return true;
 }
 
-void custom_convert(const struct resource *res, struct doc *d, struct arena *a)
+bool custom_convert(struct request *r, const struct resource *res, struct doc *d,
+                    struct arena *a)
 {
-    bring_into(res->custom->of, res->custom, d, a);
+    return bring_into(r, res->custom->of, res->custom, d, a);
 }
 
-void custom_to_stored(const struct resource *res, struct doc *d, struct arena *a)
+bool custom_to_stored(struct request *r, const struct resource *res, struct doc *d,
+                      struct arena *a)
 {
-    bring_into(res->custom->of, res->custom->of->storage, d, a);
+    return bring_into(r, res->custom->of, res->custom->of->storage, d, a);
 }
 
-static bool fail_webhook(struct request *r)
+bool custom_asks(const struct resource *res)
 {
-    return fail(r, 500, "InternalError",
-                "Internal error occurred: conversion webhook for %.*s, Kind=%s failed: "
-                "this server asks none, and converts by name alone (strategy None)",
-                STR_ARG(r->res->api_version), r->res->main->name);
+    return res->custom && res->custom->of->conversions;
 }
 
-bool custom_readable(struct request *r, const struct cache_object *o)
+void custom_convert_owned(void *ctx, struct str version, struct doc *d, struct arena *a)
 {
-    const struct custom *c = r->res->custom ? r->res->custom->of : NULL;
-    if (!c || !c->needs_webhook)
+    struct request *r = ctx;
+    const struct custom *c = r->res->custom->of;
+    bring_into(r, c, version_of(c, version), d, a);
+}
+
+/* ---- what is stored and cannot be shown ---- */
+
+/* "object not decodable revision=7: WHY" */
+static struct str undecodable(struct request *r, const struct cache_object *o,
+                              struct str why)
+{
+    return arena_printf(r->a, "object not decodable revision=%llu: %.*s",
+                        (unsigned long long)o->revision, STR_ARG(why));
+}
+
+static struct str corrupt(struct request *r, const struct cache_object *o, bool whole_key,
+                          struct str why)
+{
+    struct str key = str_sub(o->key, whole_key ? 0 : strlen("/registry"), SIZE_MAX);
+    return arena_printf(r->a,
+                        "StorageError: corrupt object, Code: 7, Key: %.*s, "
+                        "ResourceVersion: 0, AdditionalErrorMsg: %.*s",
+                        STR_ARG(key), STR_ARG(undecodable(r, o, why)));
+}
+
+static bool fail_get(struct request *r, const struct cache_object *o, struct str why)
+{
+    struct str text = corrupt(r, o, false, why);
+    fail(r, 500, "InternalError", "Internal error occurred: %.*s", STR_ARG(text));
+    r->failure.has_details = true;
+    fail_cause(r, NULL, text, STR_NONE);
+    return false;
+}
+
+static bool fail_list(struct request *r, const struct cache_object *o, struct str why)
+{
+    const struct api_kind *k = r->res->main;
+    struct str text = corrupt(r, o, true, why);
+    struct str resource = qualified(r->a, str_from(k->resource), str_from(k->group));
+    fail(r, 500, "StorageReadError",
+         "failed to read one or more %.*s from the storage: %.*s", STR_ARG(resource),
+         STR_ARG(text));
+    fail_cause(r, "UnexpectedServerResponse", text, o->key);
+    r->failure.has_details = true;
+    r->failure.group = str_from(k->group);
+    r->failure.kind = str_from(k->resource);
+    r->failure.name = STR("list");
+    return false;
+}
+
+static bool fail_stored(struct request *r, const struct cache_object *o, struct str why,
+                        enum custom_reading how)
+{
+    if (r->failure.waits || r->failure.code)
+        return false;
+    switch (how) {
+    case CUSTOM_GET:
+        return fail_get(r, o, why);
+    case CUSTOM_LIST:
+        return fail_list(r, o, why);
+    case CUSTOM_CHANGE:
+        break;
+    }
+    return fail(r, 500, NULL, "%.*s", STR_ARG(undecodable(r, o, why)));
+}
+
+/* ---- many at once ---- */
+
+bool custom_source(const struct custom_version *to, const struct cache_object *o,
+                   struct arena *a, struct str *out)
+{
+    struct arena scratch = {0};
+    struct doc d = object_doc(o, &scratch);
+    bool differs = bring_up(to->of, to, &d, &scratch);
+    if (differs)
+        *out = arena_str(a, conversion_source(&d, &scratch));
+    arena_fini(&scratch);
+    return differs;
+}
+
+bool custom_ready(struct request *r, struct cache_object *const *objects, size_t n,
+                  enum custom_reading how)
+{
+    struct conversions *c = r->res->custom ? r->res->custom->of->conversions : NULL;
+    struct str why;
+    uint32_t left = 0;
+    if (!c || n == 0)
         return true;
-    bool stored =
-        r->res->main == r->res->hub && (!o || str_starts(o->json, r->res->head));
-    return stored || fail_webhook(r);
+    struct str *sources = ARENA_ARRAY(r->a, struct str, n);
+    for (size_t i = 0; i < n; i++)
+        left += custom_source(r->res->custom, objects[i], r->a, &sources[left]);
+    return conversion_await(r, c, r->res->custom->api_version, sources, left, &why) ||
+           fail_stored(r, objects[0], why, how);
+}
+
+typedef VEC(struct cache_object *) object_list;
+
+static bool gather(void *ctx, struct cache_object *o)
+{
+    object_list *list = ctx;
+    vec_push(list, o);
+    return true;
+}
+
+bool custom_selectable(struct request *r, const struct selection *s,
+                       enum custom_reading how)
+{
+    object_list list = {0};
+    if (!s->custom || !s->custom->of->conversions || s->fields.n == 0)
+        return true;
+    cache_each(r->s->cache, request_prefix(r), STR_NONE, gather, &list);
+    bool ok = custom_ready(r, list.v, list.n, how);
+    vec_release(&list);
+    return ok;
 }
 
 /* ---- what a client sent ---- */
@@ -155,6 +300,16 @@ static struct str field_value(const struct custom_version *v,
     return STR("");
 }
 
+/* In the version whose fields they are. */
+static struct doc selected_doc(const struct custom_version *v,
+                               const struct cache_object *o, struct arena *a)
+{
+    struct doc d = object_doc(o, a);
+    if (v->of->conversions)
+        bring_into(NULL, v->of, v, &d, a);
+    return d;
+}
+
 bool custom_matches(const struct selection *s, const struct cache_object *o)
 {
     struct arena a = {0};
@@ -163,7 +318,7 @@ bool custom_matches(const struct selection *s, const struct cache_object *o)
     for (uint32_t i = 0; ok && i < s->fields.n; i++) {
         struct str key = s->fields.all[i].key;
         if (d.type == DOC_NULL && !str_starts(key, STR("metadata.")))
-            d = object_doc(o, &a);
+            d = selected_doc(s->custom, o, &a);
         ok = requirement_holds(&s->fields.all[i], field_value(s->custom, o, &d, key, &a));
     }
     arena_fini(&a);

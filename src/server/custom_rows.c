@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/conversion.h"
 #include "server/custom.h"
 #include "server/definition.h"
 
@@ -290,7 +291,7 @@ struct custom *custom_new(struct server *s, const struct doc *definition,
     c->plural = text_at(doc_get(spec, "names"), "plural", a);
     c->list_kind = text_at(doc_path(definition, "status.acceptedNames"), "listKind", a);
     c->listed = definition_is(definition, "Established");
-    c->needs_webhook = doc_is_string(doc_path(spec, "conversion.strategy"), "Webhook");
+    c->conversions = conversions_new(definition);
     c->essence = custom_essence(definition, a);
     bool accepted = c->listed || definition_is(definition, "NamesAccepted");
     if (accepted && !kinds_built_in(s, c->group, c->plural) &&
@@ -305,6 +306,7 @@ void custom_destroy(struct custom *c)
     for (uint32_t i = 0; i < c->nversions; i++)
         if (c->versions[i].schema)
             structural_free(c->versions[i].schema);
+    conversions_free(c->conversions);
     arena_fini(&c->arena);
     free(c);
 }

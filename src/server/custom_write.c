@@ -47,7 +47,7 @@ static bool check_kind(struct request *r, const struct doc *d, struct api_errors
     return false;
 }
 
-static const char *go_type(const struct doc *d)
+const char *custom_go_type(const struct doc *d)
 {
     int64_t whole;
     switch (d->type) {
@@ -86,7 +86,7 @@ static struct str of_wrong_type(struct request *r, const char *path, const struc
                                 const char *want)
 {
     return arena_printf(r->a, ".%s accessor error: %.*s is of the type %s, expected %s",
-                        path, STR_ARG(go_value(v, r->a)), go_type(v), want);
+                        path, STR_ARG(go_value(v, r->a)), custom_go_type(v), want);
 }
 
 static void check_replicas(struct request *r, const struct doc *d, const char *path,
@@ -264,18 +264,16 @@ static void prepare_update(struct request *r, struct doc *d, const struct doc *l
 
 /* ---- all of it ---- */
 
-static void store_as(struct write *w, struct doc *d)
+static bool store_as(struct write *w, struct doc *d)
 {
     w->object = *d;
-    custom_to_stored(w->r->res, &w->object, w->r->a);
+    return custom_to_stored(w->r, w->r->res, &w->object, w->r->a);
 }
 
 bool custom_finish_create(struct write *w, struct doc *d, struct str given)
 {
     struct request *r = w->r;
     struct admission admission = {r, ADMIT_CREATE, given, d, NULL};
-    if (!custom_readable(r, NULL))
-        return false;
     if (r->res->custom->of->terminating) {
         w->name = given;
         return fail_object(r, 403, "Forbidden", given,
@@ -301,17 +299,15 @@ bool custom_finish_create(struct write *w, struct doc *d, struct str given)
         !admission_validate(&admission))
         return false;
     warn_of_finalizers(r, d, NULL);
-    store_as(w, d);
-    return true;
+    return store_as(w, d);
 }
 
 bool custom_finish_update(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
-    if (!custom_readable(r, w->old))
-        return false;
     struct doc live = doc_dup(r->a, write_live(w));
-    custom_convert(r->res, &live, r->a);
+    if (!custom_convert(r, r->res, &live, r->a))
+        return false;
     struct admission admission = {r, ADMIT_UPDATE, w->name, d, &live};
     if (!admission_mutate(&admission))
         return false;
@@ -326,7 +322,8 @@ bool custom_finish_update(struct write *w, struct doc *d)
         return false;
     if (!status)
         warn_of_finalizers(r, d, &live);
-    store_as(w, d);
+    if (!store_as(w, d))
+        return false;
     w->drop = w->quiet = write_is_finished(w);
     return true;
 }

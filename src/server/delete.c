@@ -9,7 +9,9 @@
 #include "api/proto.h"
 #include "api/timestamp.h"
 #include "server/admission.h"
+#include "server/awaiting.h"
 #include "server/continue.h"
+#include "server/custom.h"
 #include "server/definition.h"
 #include "server/write.h"
 
@@ -307,6 +309,10 @@ static void again(struct write *w)
         write_fail(w);
         return;
     }
+    if (!custom_ready(w->r, &w->old, 1, CUSTOM_GET)) {
+        write_fail(w);
+        return;
+    }
     w->object = object_doc(w->old, w->r->a);
     struct admission admission = {w->r, ADMIT_DELETE, d->swept ? STR("") : w->name,
                                   NULL, &w->object,   d->swept};
@@ -352,6 +358,7 @@ struct sweep {
     uint64_t revision; /* that is swept */
     uint64_t limit;    /* 0: none */
     uint64_t left;     /* behind the limit */
+    struct str after;  /* key behind which it begins; STR_NONE: at the first */
     struct str last;   /* key of the last object, where some are left */
     struct doc items;
 };
@@ -368,8 +375,10 @@ static void note_left(struct sweep *s, struct doc *meta)
     struct request *r = s->r;
     bool whole = s->selection.labels.n == 0 && s->selection.fields.n == 0;
     struct continue_token t = {s->revision, str_sub(s->last, r->res->prefix.n, SIZE_MAX)};
-    if (s->left == 0)
+    if (s->left == 0) {
+        list_note_end(r, meta);
         return;
+    }
     doc_set(r->a, meta, "continue", doc_make_string(r->a, continue_print(&t, r->a)));
     if (whole)
         doc_set(r->a, meta, "remainingItemCount", doc_make_int(r->a, (int64_t)s->left));
@@ -417,7 +426,7 @@ static void sweep_next(struct sweep *s)
     struct request *r = s->r;
     struct cache_object *o = s->objects[s->next++];
     struct doc item = object_doc(o, r->a);
-    object_convert(r->res, &item, r->a);
+    object_convert(NULL, r->res, &item, r->a);
     if (!r->res->custom) {
         doc_remove(&item, STR("kind"));
         doc_remove(&item, STR("apiVersion"));
@@ -471,24 +480,47 @@ static bool read_place(struct request *r, struct str *after)
     return true;
 }
 
-void delete_collection(struct request *r)
+static void gather_all(struct sweep *s, struct str after)
 {
-    struct sweep *s = ARENA_NEW(r->a, struct sweep);
-    *s = (struct sweep){.r = r, .items = doc_make_list()};
-    struct str after, limit = query_get(&r->query, "limit");
-    if (!read_options(r, &s->options) || !selection_read(r, &s->selection) ||
-        !read_place(r, &after)) {
-        request_answer_failure(r);
-        return;
-    }
+    struct request *r = s->r;
     struct gathering g = {.s = s};
-    s->limit = limit.n ? strtoull(arena_str(r->a, limit).p, NULL, 10) : 0;
     s->revision = cache_revision(r->s->cache);
+    s->left = 0;
     cache_each(r->s->cache, request_prefix(r), after, gather, &g);
     s->n = (uint32_t)g.list.n;
     s->objects = ARENA_ARRAY(r->a, struct cache_object *, g.list.n + 1);
     for (uint32_t i = 0; i < s->n; i++)
         s->objects[i] = g.list.v[i];
     vec_release(&g.list);
-    sweep_next(s);
+}
+
+static void sweep_begins(void *ctx)
+{
+    struct sweep *s = ctx;
+    struct request *r = s->r;
+    bool ok = custom_selectable(r, &s->selection, CUSTOM_LIST);
+    if (ok)
+        gather_all(s, s->after);
+    if (ok && custom_ready(r, s->objects, s->n, CUSTOM_LIST)) {
+        sweep_next(s);
+        return;
+    }
+    if (ok)
+        sweep_end(s);
+    if (!awaiting_begin(r, sweep_begins, s))
+        request_answer_failure(r);
+}
+
+void delete_collection(struct request *r)
+{
+    struct sweep *s = ARENA_NEW(r->a, struct sweep);
+    *s = (struct sweep){.r = r, .items = doc_make_list()};
+    struct str limit = query_get(&r->query, "limit");
+    if (!read_options(r, &s->options) || !selection_read(r, &s->selection) ||
+        !read_place(r, &s->after)) {
+        request_answer_failure(r);
+        return;
+    }
+    s->limit = limit.n ? strtoull(arena_str(r->a, limit).p, NULL, 10) : 0;
+    sweep_begins(s);
 }

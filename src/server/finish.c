@@ -128,13 +128,7 @@ static void warn(struct write *w, const struct doc *old)
 static void warn_of_definition(struct request *r, const struct doc *d,
                                const struct doc *old)
 {
-    const struct doc *versions = doc_path(d, "spec.versions");
-    bool many = versions && versions->type == DOC_LIST && versions->n > 1;
     structural_warnings(doc_get(d, "spec"), doc_get(old, "spec"), r->a, warn_one, r);
-    if (many && doc_is_string(doc_path(d, "spec.conversion.strategy"), "Webhook"))
-        request_warn(r,
-                     STR("spec.conversion.strategy: this server asks no conversion "
-                         "webhooks: objects are served in the version that is stored"));
 }
 
 static void validate_definition(struct request *r, const struct doc *d,
@@ -189,12 +183,19 @@ struct doc write_track(struct request *r, const struct doc *live, const struct d
     struct apply_write w = {
         .kind = r->res->kind,
         .now = r->now,
+        .convert = custom_asks(r->res) ? custom_convert_owned : NULL,
+        .convert_ctx = r,
         .manager = apply_manager_name(query_get(&r->query, "fieldManager"),
                                       net_header_get(r->x, "user-agent"), r->a)};
     return apply_update(&w, live, d, r->a);
 }
 
-static void track(struct request *r, const struct doc *live, struct doc *d)
+bool write_stands(const struct request *r)
+{
+    return !custom_asks(r->res) || (!r->failure.waits && !r->failure.code);
+}
+
+static bool track(struct request *r, const struct doc *live, struct doc *d)
 {
     struct api_prepare prepare = {.a = r->a, .now = r->now};
     api_prepare_sent(&prepare, r->res->main, d);
@@ -203,6 +204,7 @@ static void track(struct request *r, const struct doc *live, struct doc *d)
         doc_set(r->a, object_meta(d), "managedFields", entries);
     else
         write_drop_meta(d, "managedFields");
+    return write_stands(r);
 }
 
 /* ---- completing ---- */
@@ -333,21 +335,21 @@ bool write_is_finished(struct write *w)
 }
 
 /* Ownership is told in the version of the request. */
-static void track_update(struct write *w, struct doc *d)
+static bool track_update(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
-    if (r->res->main == r->res->hub) {
-        track(r, write_live(w), d);
-        return;
-    }
+    if (r->res->main == r->res->hub)
+        return track(r, write_live(w), d);
     struct doc seen = doc_dup(r->a, write_live(w));
-    object_convert(r->res, &seen, r->a);
-    track(r, &seen, d);
+    object_convert(NULL, r->res, &seen, r->a);
+    return track(r, &seen, d);
 }
 
 bool write_finish_update(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
+    if (!write_readable(w))
+        return false;
     const struct doc *live = write_live(w);
     ready_meta(r, d);
     if (!identity_namespace(r, d) || !identity_same(w, live, d) ||
@@ -356,8 +358,8 @@ bool write_finish_update(struct write *w, struct doc *d)
     keep_meta(r, live, d);
     if (!w->patch)
         owners_once(r, d, false);
-    if (!w->owned)
-        track_update(w, d);
+    if (!w->owned && !track_update(w, d))
+        return false;
     if (r->res->custom)
         return custom_finish_update(w, d);
     to_hub(r, d);

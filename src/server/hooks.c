@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/hooks.h"
 
-#include "base/base64.h"
-
 struct hooks {
     struct api_cel cel;
     struct policy_cel policy_cel;
@@ -54,20 +52,6 @@ static enum review_version read_version(const struct doc *list)
     return REVIEW_NONE;
 }
 
-static void read_client(struct webhook *w, const struct doc *d, struct arena *a)
-{
-    const struct doc *service = doc_get(d, "service");
-    int64_t port = 443;
-    w->url = doc_get_text(d, "url");
-    if (!base64_decode(doc_get_text(d, "caBundle"), a, &w->ca))
-        w->ca = STR("");
-    w->service = doc_get_text(service, "name");
-    w->service_namespace = doc_get_text(service, "namespace");
-    w->service_path = doc_get_text(service, "path");
-    doc_get_int64(service, "port", &port);
-    w->service_port = (uint16_t)port;
-}
-
 static void read_webhook(struct webhook *w, const struct doc *d, struct arena *a)
 {
     int64_t seconds = 10;
@@ -81,7 +65,7 @@ static void read_webhook(struct webhook *w, const struct doc *d, struct arena *a
     doc_get_int64(d, "timeoutSeconds", &seconds);
     w->timeout_ms = (uint32_t)seconds * 1000;
     w->version = read_version(doc_get(d, "admissionReviewVersions"));
-    read_client(w, doc_get(d, "clientConfig"), a);
+    hook_peer_read(&w->peer, doc_get(d, "clientConfig"), a);
     match_read(d, "rules", "", a, &w->match);
     w->match.all = false; /* without rules it is about nothing */
 }

@@ -9,6 +9,7 @@
 #define DRAY_SERVER_HOOKS_H
 
 #include "api/cel_policy.h"
+#include "server/hook_post.h"
 #include "server/match.h"
 
 struct condition {
@@ -36,9 +37,7 @@ struct webhook {
     bool dry_run;               /* it has no side effects then */
     uint32_t timeout_ms;
     enum review_version version;
-    struct str url, ca; /* ca: PEM */
-    struct str service_namespace, service, service_path;
-    uint16_t service_port;
+    struct hook_peer peer;
 };
 
 /* ---- policies ---- */

@@ -141,18 +141,19 @@ struct server {
     const char *url;
     struct resource *resources;
     uint32_t nresources;
-    struct strmap by_name;           /* "GROUP/VERSION/RESOURCE" */
-    struct strmap by_key;            /* "GROUP/RESOURCE" */
-    struct watcher *watchers;        /* open watches */
-    struct sent *sent;               /* what watches were told last (watch.c) */
-    struct hooks *hooks;             /* webhooks and policies (hooks.h) */
-    struct auth *auth;               /* who asks, and may they (auth.h) */
-    struct relay *relays;            /* what is being passed on */
-    struct openapi *openapi;         /* documents of what is served (openapi.h) */
-    struct customs *customs;         /* kinds that are made at run time (custom.h) */
-    struct definitions *definitions; /* what is to happen to them (definition.h) */
-    struct cleanup *cleanups;        /* of those that go */
-    struct api_cel *cel;             /* environments of expressions */
+    struct strmap by_name;                /* "GROUP/VERSION/RESOURCE" */
+    struct strmap by_key;                 /* "GROUP/RESOURCE" */
+    struct watcher *watchers;             /* open watches */
+    struct sent *sent;                    /* what watches were told last (watch.c) */
+    struct hooks *hooks;                  /* webhooks and policies (hooks.h) */
+    struct net_h1_pool *hook_connections; /* kept for webhooks (hook_post.h) */
+    struct auth *auth;                    /* who asks, and may they (auth.h) */
+    struct relay *relays;                 /* what is being passed on */
+    struct openapi *openapi;              /* documents of what is served (openapi.h) */
+    struct customs *customs;              /* kinds that are made at run time (custom.h) */
+    struct definitions *definitions;      /* what is to happen to them (definition.h) */
+    struct cleanup *cleanups;             /* of those that go */
+    struct api_cel *cel;                  /* environments of expressions */
     struct kubelet_access {
         struct str cert_pem, key_pem, ca_pem; /* ca_pem empty: not verified */
         struct str address_types;             /* "Hostname,InternalIP" */
@@ -311,8 +312,11 @@ struct str object_json_at(const struct resource *res, const struct cache_object 
                           uint64_t revision, struct arena *a);
 /* The mutable document of an object, in the stored version. */
 struct doc object_doc(const struct cache_object *o, struct arena *a);
-/* From the stored version into that of the resource. */
-void object_convert(const struct resource *res, struct doc *d, struct arena *a);
+/* From the stored version into that of the resource. false: somebody has to be asked who
+ * converts it, and r waits for that, or has failed; of built-in kinds never. r may be
+ * NULL: nobody is asked (custom.h). */
+bool object_convert(struct request *r, const struct resource *res, struct doc *d,
+                    struct arena *a);
 struct str object_key(const struct resource *res, struct str namespace, struct str name,
                       struct arena *a);
 struct doc *object_meta(struct doc *d); /* the mutable map; NULL: there is none */
@@ -323,7 +327,12 @@ struct str meta_text(const struct doc *d, const char *member);
 void discovery_serve(struct request *r);
 void read_get(struct request *r);
 void read_list(struct request *r);
+/* Of a list that is complete: one of custom resources says so in its metadata. */
+void list_note_end(struct request *r, struct doc *meta);
 void watch_serve(struct request *r);
+/* Whether its options go together (watch_options.c). has_initial: sendInitialEvents is
+ * said. */
+bool watch_check_options(struct request *r, bool has_initial);
 void watch_end_all(struct server *s);
 struct custom;
 /* Watches of a kind that is not what it was. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/proto.h"
+#include "server/awaiting.h"
 #include "server/continue.h"
 #include "server/custom.h"
 #include "server/scale.h"
@@ -53,13 +54,24 @@ static bool fail_expired(struct request *r, const char *text)
 static void answer_scale(struct request *r, struct cache_object *o)
 {
     struct doc d = object_doc(o, r->a);
-    object_convert(r->res, &d, r->a);
-    if (!scale_shows(r, &d)) {
+    if (!object_convert(r, r->res, &d, r->a) || !scale_shows(r, &d)) {
         request_answer_failure(r);
         return;
     }
     struct doc scale = scale_of(r, &d);
     request_answer(r, 200, &scale);
+}
+
+/* Once more, when whoever converts it has answered; else the request has failed. */
+static void fail_or_wait(struct request *r, void (*again)(void *ctx))
+{
+    if (!awaiting_begin(r, again, r))
+        request_answer_failure(r);
+}
+
+static void get_again(void *ctx)
+{
+    read_get(ctx);
 }
 
 void read_get(struct request *r)
@@ -71,13 +83,14 @@ void read_get(struct request *r)
     if (!ok)
         r->failure.code = 500, r->failure.reason = NULL;
     ok = ok && (revision <= cache_revision(r->s->cache) || fail_too_large(r, revision));
-    ok = ok && (o || fail_missing(r, r->route.name)) && custom_readable(r, o);
+    ok =
+        ok && (o || fail_missing(r, r->route.name)) && custom_ready(r, &o, 1, CUSTOM_GET);
     if (ok && is_scale(r->res))
         answer_scale(r, o);
     else if (ok)
         request_answer_object(r, 200, o);
     else
-        request_answer_failure(r);
+        fail_or_wait(r, get_again);
 }
 
 /* ---- selection ---- */
@@ -383,14 +396,22 @@ static struct str next_token(struct listing *l)
     return continue_print(&t, l->r->a);
 }
 
+void list_note_end(struct request *r, struct doc *meta)
+{
+    if (r->res->custom && r->accept.as == AS_OBJECT)
+        doc_set_text(r->a, meta, "continue", STR(""));
+}
+
 static struct doc list_meta(struct listing *l)
 {
     struct arena *a = l->r->a;
     struct doc m = doc_make_map();
     doc_set(a, &m, "resourceVersion",
             doc_make_string(a, arena_printf(a, "%llu", (unsigned long long)l->revision)));
-    if (!l->more)
+    if (!l->more) {
+        list_note_end(l->r, &m);
         return m;
+    }
     doc_set(a, &m, "continue", doc_make_string(a, next_token(l)));
     if (l->left && l->selection.labels.n == 0 && l->selection.fields.n == 0)
         doc_set(a, &m, "remainingItemCount", doc_make_int(a, (int64_t)l->left));
@@ -482,7 +503,7 @@ static struct doc make_item(struct made_list *m, const struct cache_object *o)
 {
     struct request *r = m->l->r, item = *r;
     struct doc d = object_doc(o, &m->scratch);
-    object_convert(r->res, &d, &m->scratch);
+    object_convert(NULL, r->res, &d, &m->scratch);
     item.a = &m->scratch;
     item.accept.as = AS_METADATA;
     if (r->accept.as == AS_METADATA_LIST) {
@@ -553,7 +574,7 @@ static void answer_made(struct listing *l)
     doc_set(a, &list, "metadata", list_meta(l));
     for (size_t i = 0; i < l->objects.n; i++) {
         struct doc d = object_doc(l->objects.v[i], a);
-        object_convert(r->res, &d, a);
+        object_convert(NULL, r->res, &d, a);
         if (r->accept.as == AS_OBJECT && !r->res->custom) {
             doc_remove(&d, STR("kind"));
             doc_remove(&d, STR("apiVersion"));
@@ -562,14 +583,6 @@ static void answer_made(struct listing *l)
     }
     doc_set(a, &list, "items", items);
     request_answer(r, 200, &list);
-}
-
-static bool are_readable(const struct listing *l)
-{
-    bool ok = custom_readable(l->r, NULL);
-    for (size_t i = 0; ok && l->r->res->custom && i < l->objects.n; i++)
-        ok = custom_readable(l->r, l->objects.v[i]);
-    return ok;
 }
 
 /* Whether the objects' own bytes are what is asked for. */
@@ -581,11 +594,17 @@ static bool is_plain(const struct listing *l)
     return request_plain(l->r);
 }
 
+static void list_again(void *ctx)
+{
+    read_list(ctx);
+}
+
 void read_list(struct request *r)
 {
     struct listing l = {.r = r};
-    if (!read_listing(&l) || !collect(&l) || !are_readable(&l))
-        request_answer_failure(r);
+    if (!read_listing(&l) || !custom_selectable(r, &l.selection, CUSTOM_LIST) ||
+        !collect(&l) || !custom_ready(r, l.objects.v, l.objects.n, CUSTOM_LIST))
+        fail_or_wait(r, list_again);
     else if (is_plain(&l))
         answer_plain(&l);
     else if (r->accept.media != MEDIA_YAML && !r->pretty &&

@@ -306,16 +306,16 @@ struct doc object_doc(const struct cache_object *o, struct arena *a)
     return doc_dup(a, &d);
 }
 
-void object_convert(const struct resource *res, struct doc *d, struct arena *a)
+bool object_convert(struct request *r, const struct resource *res, struct doc *d,
+                    struct arena *a)
 {
-    if (res->custom) {
-        custom_convert(res, d, a);
-        return;
-    }
+    if (res->custom)
+        return custom_convert(r, res, d, a);
     if (res->main == res->hub)
-        return;
+        return true;
     api_convert(res->hub, res->main, d, a);
     doc_set(a, d, "apiVersion", doc_make_string(a, res->api_version));
+    return true;
 }
 
 struct str object_key(const struct resource *res, struct str namespace, struct str name,

@@ -115,10 +115,17 @@ static bool apply(struct patching *p, const struct doc *live, struct doc *out)
 {
     struct request *r = p->w.r;
     struct str manager = query_get(&r->query, "fieldManager");
-    struct apply_write w = {.kind = r->res->kind, .manager = manager, .now = r->now};
+    struct apply_write w = {.kind = r->res->kind,
+                            .manager = manager,
+                            .now = r->now,
+                            .convert = custom_asks(r->res) ? custom_convert_owned : NULL,
+                            .convert_ctx = r};
     struct apply_result result = {0};
     struct patch_error e = {0};
-    if (!apply_config(&w, live, &p->w.body, p->force, r->a, &result, &e))
+    bool ok = apply_config(&w, live, &p->w.body, p->force, r->a, &result, &e);
+    if (!write_stands(r))
+        return false;
+    if (!ok)
         return fail_apply(r, &e, &result);
     *out = result.object;
     return true;
@@ -224,7 +231,7 @@ static struct doc seen_by(struct request *r, const struct doc *live)
     if (r->res->main == r->res->hub && !is_scale(r->res))
         return *live; /* patches do not change it */
     struct doc d = doc_dup(r->a, live);
-    object_convert(r->res, &d, r->a);
+    object_convert(NULL, r->res, &d, r->a);
     return is_scale(r->res) ? live_scale(r, &d) : d;
 }
 
@@ -246,6 +253,8 @@ static bool make(struct patching *p)
     if (!there && (p->kind != PATCH_IS_APPLY || r->res->sub))
         return fail_missing(r, w->name);
     struct doc live, d;
+    if (there && !write_readable(w))
+        return false;
     if (there)
         live = seen_by(r, write_live(w));
     if (!patch(p, there ? &live : NULL, &d))

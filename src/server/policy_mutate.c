@@ -273,6 +273,8 @@ static bool apply_binding(struct mutating *m)
     if (matches != MATCH_YES)
         return true;
     if (!policy_params_find(m->policy, m->binding, m->a, &params, &why)) {
+        if (m->a->r->failure.waits)
+            return false;
         fail_configuration(m, why);
         return true;
     }

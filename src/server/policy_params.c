@@ -32,20 +32,23 @@ struct finding {
     const struct resource *res;
     struct selector selector;
     VEC(struct doc) found;
+    bool failed; /* one cannot be had in the version that is meant: f->r says why */
 };
 
-static struct doc param_doc(struct finding *f, struct cache_object *o)
+static void take_param(struct finding *f, struct cache_object *o)
 {
     struct doc d = object_doc(o, f->r->a);
-    object_convert(f->res, &d, f->r->a);
-    return d;
+    if (object_convert(f->r, f->res, &d, f->r->a))
+        vec_push(&f->found, d);
+    else
+        f->failed = true;
 }
 
 static bool select_one(void *ctx, struct cache_object *o)
 {
     struct finding *f = ctx;
     if (selector_matches_labels(&f->selector, o))
-        vec_push(&f->found, param_doc(f, o));
+        take_param(f, o);
     return true;
 }
 
@@ -71,7 +74,7 @@ static void find_named(struct finding *f, struct str namespace, struct str name)
     struct cache_object *o =
         cache_get(f->r->s->cache, object_key(f->res, namespace, name, f->r->a));
     if (o)
-        vec_push(&f->found, param_doc(f, o));
+        take_param(f, o);
 }
 
 static bool find_selected(struct finding *f, const struct doc *selector,
@@ -97,6 +100,15 @@ static void keep(struct finding *f, struct policy_params *out)
     vec_release(&f->found);
 }
 
+/* Why the request would have failed, unless it waits. */
+static struct str taken(struct request *r)
+{
+    struct str why = r->failure.message;
+    if (!r->failure.waits)
+        r->failure = (struct failure){0};
+    return why;
+}
+
 bool policy_params_find(const struct policy *p, const struct policy_binding *b,
                         struct admission *a, struct policy_params *out, struct str *why)
 {
@@ -117,9 +129,11 @@ bool policy_params_find(const struct policy *p, const struct policy_binding *b,
     else if (!find_selected(&f, doc_get(&b->param, "selector"), namespace, why))
         return false;
     bool deny = str_is(doc_get_text(&b->param, "parameterNotFoundAction"), "Deny");
-    if (f.found.n == 0 && deny)
+    if (f.failed)
+        *why = taken(a->r);
+    else if (f.found.n == 0 && deny)
         *why = STR("no params found for policy binding with `Deny` "
                    "parameterNotFoundAction");
     keep(&f, out);
-    return why->n == 0;
+    return !f.failed && why->n == 0;
 }

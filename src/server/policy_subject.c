@@ -77,6 +77,8 @@ static bool find_namespace(struct policy_view *v, struct admission *a)
 bool policy_view_make(struct policy_view *v, struct admission *a,
                       const struct resource *as)
 {
+    if (!review_ready(a, as))
+        return false;
     *v = (struct policy_view){.as = as, .request = review_request(a, as)};
     v->has_object = review_object(a, as, &v->object);
     v->has_old = review_old(a, as, &v->old);

@@ -295,6 +295,8 @@ static bool judge_binding(struct judging *j, const struct resource *as)
     if (matches != MATCH_YES)
         return true;
     if (!policy_params_find(j->policy, b, j->a, &params, &why)) {
+        if (j->a->r->failure.waits)
+            return false;
         deny_configuration(j, why);
         return true;
     }

@@ -234,6 +234,14 @@ static void unref_object(void *o)
     cache_object_unref(o);
 }
 
+/* What was known a moment ago is not anymore: more was converted than is remembered. */
+static void answer_unconverted(struct request *r)
+{
+    fail(r, 503, "ServiceUnavailable", "the object was converted, and forgotten again");
+    r->failure.retry_seconds = 1;
+    request_answer_failure(r);
+}
+
 void request_answer_object(struct request *r, unsigned code, struct cache_object *o)
 {
     if (request_plain(r) && custom_fresh(r->res, o)) {
@@ -243,6 +251,8 @@ void request_answer_object(struct request *r, unsigned code, struct cache_object
         return;
     }
     struct doc d = object_doc(o, r->a);
-    object_convert(r->res, &d, r->a);
-    request_answer(r, code, &d);
+    if (object_convert(NULL, r->res, &d, r->a))
+        request_answer(r, code, &d);
+    else
+        answer_unconverted(r);
 }

@@ -156,12 +156,27 @@ static struct doc in_version(struct admission *a, const struct resource *as,
     struct request *r = a->r;
     struct doc copy = doc_dup(r->a, d);
     if (is_scale(r->res)) {
-        object_convert(r->res, &copy, r->a);
+        object_convert(NULL, r->res, &copy, r->a);
         return scale_of(r, &copy);
     }
     if (!is_own(r->res))
-        object_convert(as, &copy, r->a);
+        object_convert(NULL, as, &copy, r->a);
     return copy;
+}
+
+static bool is_ready(struct admission *a, const struct resource *as, const struct doc *d)
+{
+    if (!d)
+        return true;
+    struct doc copy = doc_dup(a->r->a, d);
+    return object_convert(a->r, as, &copy, a->r->a);
+}
+
+bool review_ready(struct admission *a, const struct resource *as)
+{
+    if (!custom_asks(as) || as->main == a->r->res->main)
+        return true;
+    return is_ready(a, as, a->object) && is_ready(a, as, a->old);
 }
 
 /* What a connection asks for, which is its query. */
@@ -306,8 +321,8 @@ static bool take_custom(struct admission *a, const struct resource *as, bool str
     api_issues_release(&issues);
     if (!ok)
         return false;
-    if (as->main != a->r->res->main)
-        custom_convert(a->r->res, d, a->r->a);
+    if (as->main != a->r->res->main && !custom_convert(a->r, a->r->res, d, a->r->a))
+        return false;
     *a->object = *d;
     return true;
 }

@@ -19,6 +19,9 @@ bool review_fail(struct request *r, struct str why);
 
 /* Everything but the objects. */
 struct doc review_request(struct admission *a, const struct resource *as);
+/* Whether both objects can be had in that version; false: the request waits for a webhook
+ * that converts them, or has failed. */
+bool review_ready(struct admission *a, const struct resource *as);
 /* In that version; false: there is none. */
 bool review_object(struct admission *a, const struct resource *as, struct doc *out);
 bool review_old(struct admission *a, const struct resource *as, struct doc *out);

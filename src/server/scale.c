@@ -175,7 +175,7 @@ static void answer(struct write *w, bool ok)
         request_answer_failure(r);
         return;
     }
-    object_convert(r->res, &w->object, r->a);
+    object_convert(NULL, r->res, &w->object, r->a);
     struct doc d = scale_of(r, &w->object);
     request_answer(r, w->code, &d);
 }
@@ -204,7 +204,8 @@ bool scale_finish_update(struct write *w, struct doc *d)
 {
     struct request *r = w->r;
     struct doc object = object_doc(w->old, r->a);
-    object_convert(r->res, &object, r->a);
+    if (!write_readable(w) || !object_convert(r, r->res, &object, r->a))
+        return false;
     if (!object_meta(d))
         doc_set(r->a, d, "metadata", doc_make_map());
     if (!identity_same(w, &object, d))

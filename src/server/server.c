@@ -8,6 +8,7 @@
 
 #include "api/timestamp.h"
 #include "base/duration.h"
+#include "net/h1_client.h"
 #include "server/admit.h"
 #include "server/apiservices.h"
 #include "server/audit.h"
@@ -497,6 +498,7 @@ static bool ready_auth(struct server *s, const struct server_opts *o, struct err
     if (s->auth)
         auth_follow(s);
     s->hooks = hooks_new();
+    s->hook_connections = net_h1_pool_new(s->loop);
     hooks_follow(s);
     return s->auth != NULL;
 }
@@ -598,6 +600,8 @@ void server_stop(struct server *s, void (*done)(void *ctx), void *ctx)
     s->stopped_ctx = ctx;
     s->stopping = 1 + (s->local != NULL);
     write_end_all(s);
+    net_h1_pool_free(s->hook_connections);
+    s->hook_connections = NULL;
     definitions_end(s);
     net_server_stop(s->http, STOP_MS, one_stopped, s);
     if (s->local)
@@ -621,6 +625,7 @@ void server_free(struct server *s)
         net_server_free(s->http);
     if (s->local)
         net_server_free(s->local);
+    net_h1_pool_free(s->hook_connections);
     hooks_free(s->hooks);
     auth_free(s->auth);
     quota_ledger_free(s->quotas);

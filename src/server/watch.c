@@ -9,9 +9,11 @@
 
 #include "api/canonical.h"
 #include "api/proto.h"
+#include "server/awaiting.h"
+#include "server/conversion.h"
 #include "server/custom.h"
-#include "server/inner.h"
 #include "server/measure.h"
+#include "server/watch_queue.h"
 
 enum {
     BOOKMARK_MS = 60000,
@@ -27,11 +29,13 @@ struct watcher {
     struct watcher *next, **link;
     struct request *r;
     struct cache_watch *watch;
+    struct watch_queue *queue; /* NULL: events are told as they come */
     struct selection selection;
     uint64_t from; /* changes after this revision */
     bool initial, bookmarks, initial_end;
     VEC(struct cache_object *) state; /* references, that are sent first */
     size_t sent;                      /* of them */
+    size_t known;                     /* of them: those that the queue has answered for */
     uint64_t state_revision;
     bool sees_all; /* of what it watches, as it is: no selector, no table */
     bool told;     /* a table's columns were sent */
@@ -54,6 +58,7 @@ static void end(struct watcher *w)
     if (w->next)
         w->next->link = w->link;
     cache_unwatch(w->watch);
+    watch_queue_free(w->queue);
     drop_state(w);
     if (w->timeout)
         net_timer_stop(w->timeout);
@@ -140,8 +145,8 @@ static bool print_json(struct watcher *w, const char *type, struct str json, boo
         return true;
     }
     struct doc d = read_json(w, json);
-    object_convert(w->r->res, &d, &w->scratch);
-    return shape(w, &d) && print_doc(w, type, &d, out);
+    return object_convert(NULL, w->r->res, &d, &w->scratch) && shape(w, &d) &&
+           print_doc(w, type, &d, out);
 }
 
 /* ---- what many watchers are told ---- */
@@ -299,11 +304,20 @@ static void send_bookmark(struct watcher *w, uint64_t revision, bool initial_end
                 doc_make_string(&w->scratch, res->api_version));
     } else {
         api_canonical(res->hub->type, &d, &w->scratch);
-        object_convert(res, &d, &w->scratch);
+        object_convert(NULL, res, &d, &w->scratch);
     }
     if (shape(w, &d))
         write_doc(w, "BOOKMARK", &d);
     arena_reset(&w->scratch);
+}
+
+static void send_failed(struct watcher *w, struct str why)
+{
+    struct failure f = {.code = 500, .reason = "InternalError", .message = why};
+    struct doc d = failure_doc(&w->scratch, &f);
+    write_doc(w, "ERROR", &d);
+    arena_reset(&w->scratch);
+    w->over = true;
 }
 
 static void send_gone(struct watcher *w, uint64_t oldest)
@@ -327,6 +341,25 @@ static void send_change(struct watcher *w, const struct cache_event *e)
         send_object(w, before ? MODIFIED : ADDED, e->object, e->object->revision);
     else if (before)
         send_object(w, DELETED, e->previous, e->revision);
+}
+
+static void tell_event(void *ctx, const struct cache_event *e)
+{
+    struct watcher *w = ctx;
+    if (w->over)
+        return;
+    if (e->kind == CACHE_BOOKMARK)
+        send_bookmark(w, e->revision, false);
+    else
+        send_change(w, e);
+}
+
+static void take_change(struct watcher *w, const struct cache_event *e)
+{
+    if (!w->queue)
+        tell_event(w, e);
+    else if (!w->over && !watch_queue_push(w->queue, e))
+        send_failed(w, STR("too many changes wait for the webhook that converts them"));
 }
 
 /* ---- many changes at once ---- */
@@ -374,11 +407,11 @@ static struct net_shared *find_run(struct watcher *w, const struct cache_run *ru
 
 static void send_run(struct watcher *w, const struct cache_run *run)
 {
-    struct net_shared *bytes = w->sees_all ? find_run(w, run) : NULL;
+    struct net_shared *bytes = w->sees_all && !w->queue ? find_run(w, run) : NULL;
     if (bytes)
         write_shared(w, bytes);
     for (uint32_t i = 0; !bytes && i < run->n && !w->over; i++)
-        send_change(w, cache_run_at(run, i));
+        take_change(w, cache_run_at(run, i));
 }
 
 static void on_run(void *ctx, const struct cache_run *run)
@@ -397,14 +430,38 @@ static void on_run(void *ctx, const struct cache_run *run)
 
 static void on_event(void *ctx, const struct cache_event *e)
 {
+    take_change(ctx, e);
+    check_over(ctx);
+}
+
+/* ---- what a webhook converts ---- */
+
+static void on_told(void *ctx)
+{
+    check_over(ctx);
+}
+
+static void on_failed(void *ctx, struct str why)
+{
     struct watcher *w = ctx;
-    if (w->over)
-        return;
-    if (e->kind == CACHE_BOOKMARK)
-        send_bookmark(w, e->revision, false);
-    else
-        send_change(w, e);
+    send_failed(w, why);
+    w->ready = true; /* whatever it was about to begin with */
     check_over(w);
+}
+
+static const struct watch_queue_ops QUEUE = {tell_event, on_told, on_failed};
+
+/* So much of the state as makes a review is asked about at once. */
+static bool is_known(struct watcher *w, void (*then)(void *ctx))
+{
+    size_t n = w->state.n - w->sent;
+    if (!w->queue || w->sent < w->known)
+        return true;
+    n = n < CONVERSION_AT_ONCE ? n : CONVERSION_AT_ONCE;
+    if (!watch_queue_ready(w->queue, w->state.v + w->sent, n, then))
+        return false;
+    w->known = w->sent + n;
+    return true;
 }
 
 /* ---- the state at the beginning ---- */
@@ -447,51 +504,6 @@ static void send_initial(struct watcher *w, struct cache_object *o)
 
 /* ---- options ---- */
 
-static void add_cause(struct request *r, bool unsupported, const char *text)
-{
-    fail_cause(r, unsupported ? "FieldValueNotSupported" : "FieldValueForbidden",
-               str_from(text), STR("resourceVersionMatch"));
-}
-
-/* Messages of all causes, as upstream joins them. */
-static bool finish_causes(struct request *r)
-{
-    struct failure *f = &r->failure;
-    struct strbuf b = STRBUF_INIT;
-    for (uint32_t i = 0; i < f->causes.n; i++)
-        strbuf_addf(&b, "%sresourceVersionMatch: %.*s", i ? ", " : "",
-                    STR_ARG(doc_get_text(&f->causes.items[i], "message")));
-    bool many = f->causes.n > 1;
-    f->message = arena_printf(r->a, "ListOptions.meta.k8s.io \"\" is invalid: %s%s%s",
-                              many ? "[" : "", strbuf_cstr(&b), many ? "]" : "");
-    strbuf_release(&b);
-    f->group = STR("meta.k8s.io");
-    f->kind = STR("ListOptions");
-    return f->causes.n == 0;
-}
-
-static bool check_options(struct request *r, bool has_initial)
-{
-    struct str match = query_get(&r->query, "resourceVersionMatch");
-    fail(r, 422, "Invalid", " ");
-    if (has_initial && !str_is(match, "NotOlderThan"))
-        add_cause(r, false,
-                  "Forbidden: sendInitialEvents requires setting resourceVersionMatch to "
-                  "NotOlderThan");
-    if (!has_initial && match.n)
-        add_cause(r, false,
-                  "Forbidden: resourceVersionMatch is forbidden for watch unless "
-                  "sendInitialEvents is provided");
-    if (match.n && !str_is(match, "NotOlderThan") && has_initial)
-        add_cause(r, true,
-                  arena_printf(r->a,
-                               "Unsupported value: \"%.*s\": supported values: "
-                               "\"NotOlderThan\"",
-                               STR_ARG(match))
-                      .p);
-    return finish_causes(r);
-}
-
 static bool read_options(struct watcher *w)
 {
     struct request *r = w->r;
@@ -502,7 +514,7 @@ static bool read_options(struct watcher *w)
                     "only the following media types are accepted: "
                     "application/json;stream=watch, "
                     "application/vnd.kubernetes.protobuf;stream=watch");
-    if (!check_options(r, has_initial) || !request_revision(r, &revision) ||
+    if (!watch_check_options(r, has_initial) || !request_revision(r, &revision) ||
         !selection_read(r, &w->selection))
         return false;
     w->sees_all =
@@ -591,6 +603,8 @@ static void go_on(void *ctx)
 {
     struct watcher *w = ctx;
     while (w->sent < w->state.n && !w->over && net_unsent(w->r->x) < MOST_UNSENT) {
+        if (!is_known(w, go_on))
+            return;
         struct cache_object *o = w->state.v[w->sent++];
         send_initial(w, o);
         cache_object_unref(o);
@@ -614,6 +628,11 @@ static void link_in(struct watcher *w)
     *first = w;
 }
 
+static void serve_again(void *ctx)
+{
+    watch_serve(ctx);
+}
+
 void watch_serve(struct request *r)
 {
     struct watcher *w = ARENA_NEW(r->a, struct watcher);
@@ -622,10 +641,12 @@ void watch_serve(struct request *r)
         request_answer_failure(r);
         return;
     }
-    if (!custom_readable(r, NULL)) {
-        request_answer_failure(r);
+    if (!custom_selectable(r, &w->selection, CUSTOM_LIST)) {
+        if (!awaiting_begin(r, serve_again, r))
+            request_answer_failure(r);
         return;
     }
+    w->queue = watch_queue_new(r, w->selection.fields.n > 0, &QUEUE, w);
     link_in(w);
     begin(w);
     net_on_gone(r->x, on_gone, w);

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One question to a webhook: a POST over HTTPS, and its answer. Each is asked once for a
- * request (awaiting.h), by whatever connection it takes, in the time that the webhook and
- * the request have.
+ * One question to a webhook, and its answer (hook_post.h). Each is asked once for a
+ * request (awaiting.h), in the time that the webhook and the request have.
  */
 #ifndef DRAY_SERVER_WEBHOOK_CALL_H
 #define DRAY_SERVER_WEBHOOK_CALL_H
 
+#include "server/hook_post.h"
 #include "server/hooks.h"
 
-enum { WEBHOOK_ANSWER_MAX = 8 << 20 }; /* bytes */
-
 struct webhook_answer {
-    bool there;      /* false: it is yet to come, or never will */
-    struct str fail; /* why there is none, as Go's client says it; empty: there is one */
-    unsigned status;
-    bool text; /* it says that it is one for people */
-    struct str body;
+    bool there; /* false: it is yet to come, or never will */
+    struct hook_answer said;
     struct str uid; /* that it should have */
 };
 

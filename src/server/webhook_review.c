@@ -62,40 +62,6 @@ static struct webhook_said failed(struct str why)
     return (struct webhook_said){.end = WEBHOOK_FAILED, .why = why};
 }
 
-/* As upstream's client tells a status that is no success. */
-static struct str status_text(struct arena *a, const struct webhook_answer *said)
-{
-    static const struct {
-        unsigned status;
-        const char *text;
-    } WORDS[] = {
-        {401, "the server has asked for the client to provide credentials"},
-        {404, "the server could not find the requested resource"},
-        {405, "the server does not allow this method on the requested resource"},
-        {406, "the server was unable to respond with a content type that the client "
-              "supports"},
-        {409, "the server reported a conflict"},
-        {410, "the resource is gone"},
-        {429, "the server has received too many requests and has asked us to try again "
-              "later"},
-        {503, "the server is currently unable to handle the request"},
-    };
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
-        if (WORDS[i].status == said->status)
-            return str_from(WORDS[i].text);
-    struct str words = said->text ? str_trim(said->body) : STR("unknown");
-    struct str body = quoted(a, str_sub(words, 0, 2048));
-    return said->status >= 500
-               ? arena_printf(a,
-                              "an error on the server (%.*s) has prevented the request "
-                              "from succeeding",
-                              STR_ARG(body))
-               : arena_printf(a,
-                              "the server responded with the status code %u but did not "
-                              "return more information",
-                              said->status);
-}
-
 static struct str invalid(struct arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -221,13 +187,14 @@ static struct webhook_said understand(struct admission *a, const struct webhook 
                                       const struct webhook_answer *said, bool mutating)
 {
     struct request *r = a->r;
-    struct doc_source src = {.name = "response", .text = said->body};
+    struct doc_source src = {.name = "response", .text = said->said.body};
     struct doc d;
     struct err e = ERR_INIT;
     bool allowed = false;
-    if (said->status < 200 || said->status > 206)
-        return failed(arena_printf(r->a, "failed to call webhook: %.*s",
-                                   STR_ARG(status_text(r->a, said))));
+    struct str status = hook_status_text(&said->said, r->a);
+    if (status.n)
+        return failed(
+            arena_printf(r->a, "failed to call webhook: %.*s", STR_ARG(status)));
     if (!doc_read_json(&src, r->a, &d, &e)) {
         struct str why =
             arena_printf(r->a,
@@ -280,9 +247,10 @@ struct webhook_said webhook_call(struct admission *a, struct webhook *w,
     struct str review = review_text(a, w, &request);
     const struct webhook_answer *said = webhook_asked(r, w, review, round);
     if (said && said->there)
-        return said->fail.n ? failed(arena_printf(r->a, "failed to call webhook: %.*s",
-                                                  STR_ARG(said->fail)))
-                            : understand(a, w, said, mutating);
+        return said->said.fail.n
+                   ? failed(arena_printf(r->a, "failed to call webhook: %.*s",
+                                         STR_ARG(said->said.fail)))
+                   : understand(a, w, said, mutating);
     if (said)
         return waits(r, webhook_is_open(said) || awaiting_fail(r));
     struct str uid = write_new_uid(r->a);
@@ -319,8 +287,8 @@ bool webhook_wanted(struct admission *a, struct webhook *w, const struct resourc
                     bool *ok)
 {
     enum match_answer matches = match_ask(&w->match, a, as);
-    *ok = matches != MATCH_FAILED;
-    return matches == MATCH_YES && is_met(a, w, *as, ok);
+    *ok = matches == MATCH_NO || (matches == MATCH_YES && review_ready(a, *as));
+    return matches == MATCH_YES && *ok && is_met(a, w, *as, ok);
 }
 
 bool webhook_fail(struct admission *a, const struct webhook *w, struct str why)

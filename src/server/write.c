@@ -59,7 +59,7 @@ static void finish(struct write *w, uint64_t revision)
     } else if (w->answer == WRITE_STATUS) {
         answer_status(w);
     } else {
-        object_convert(r->res, &w->object, r->a);
+        object_convert(NULL, r->res, &w->object, r->a);
         request_answer(r, w->code, &w->object);
     }
 }
@@ -225,9 +225,21 @@ static void paid(struct write *w, bool ok)
         write_fail(w);
 }
 
+/* Whether the answer can be made as soon as it is stored: a webhook is asked before. */
+static bool is_answerable(struct write *w)
+{
+    struct request *r = w->r;
+    if (!custom_asks(r->res) || w->answer != WRITE_OBJECT)
+        return true;
+    struct doc copy = doc_dup(r->a, &w->object);
+    return object_convert(r, r->res, &copy, r->a);
+}
+
 void write_commit(struct write *w)
 {
-    if (!quota_pay(w, paid))
+    if (!is_answerable(w))
+        write_fail(w);
+    else if (!quota_pay(w, paid))
         commit(w);
 }
 
@@ -237,9 +249,21 @@ const struct doc *write_live(struct write *w)
         w->live = ARENA_NEW(w->r->a, struct doc);
         *w->live = object_doc(w->old, w->r->a);
         if (w->r->res->custom)
-            custom_to_stored(w->r->res, w->live, w->r->a);
+            custom_to_stored(NULL, w->r->res, w->live, w->r->a);
     }
     return w->live;
+}
+
+bool write_readable(struct write *w)
+{
+    struct request *r = w->r;
+    if (!custom_asks(r->res))
+        return true;
+    struct doc d = object_doc(w->old, r->a);
+    bool ok = custom_ready(r, &w->old, 1, CUSTOM_CHANGE) &&
+              custom_to_stored(r, r->res, &d, r->a);
+    w->live = NULL;
+    return ok && object_convert(r, r->res, &d, r->a);
 }
 
 bool write_load(struct write *w)
@@ -268,6 +292,7 @@ static void create_now(void *ctx)
 {
     struct write *w = ctx;
     stop_waiting(w);
+    w->r->failure = (struct failure){0};
     w->again(w);
 }
 

@@ -100,10 +100,16 @@ void write_fail(struct write *w);
 /* Fails those that wait for something to come; none waits anymore once the server stops.
  */
 void write_end_all(struct server *s);
-/* managedFields of d, which takes the place of live (NULL: nothing); a list. */
+/* managedFields of d, which takes the place of live (NULL: nothing); a list. Not to be
+ * used when r waits or has failed afterwards: a webhook converts for owners in other
+ * versions (write_stands). */
 struct doc write_track(struct request *r, const struct doc *live, const struct doc *d);
 /* The document of w->old, which nobody changes: it is read once. */
 const struct doc *write_live(struct write *w);
+/* Whether w->old can be had in the stored version and in that of the request; false: r
+ * waits for a webhook, or has failed. */
+bool write_readable(struct write *w);
+bool write_stands(const struct request *r);
 /* References w->old, the object of the request as it is now. */
 bool write_load(struct write *w);
 

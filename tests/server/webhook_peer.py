@@ -29,6 +29,7 @@ class Hook:
     def __init__(self, folder, *names):
         self.ca = base64.b64encode(certificate(folder, *names)).decode()
         self.seen = []
+        self.peers = set()  # addresses: one for each connection
         hook = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -61,6 +62,11 @@ class Hook:
                     "response": {"uid": review["request"]["uid"], **made}}
         elif isinstance(made, dict) and "raw" in made:
             body = made["raw"]
+        self.reply(handler, (status, body))
+
+    def reply(self, handler, made):
+        """A body, or a status and a body."""
+        status, body = made if isinstance(made, tuple) else (200, made)
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         try:
             handler.send_response(status)

@@ -19,7 +19,7 @@ struct heard {
     struct strbuf text; /* header x-test, body, end */
     size_t bytes;
     size_t close_after; /* bytes; 0: at the end */
-    bool over;
+    bool over, stale;
 };
 
 static void on_head(void *ctx, const struct net_h1_answer *answer)
@@ -51,6 +51,7 @@ static void on_end(void *ctx, const struct err *why)
 {
     struct heard *h = ctx;
     strbuf_addf(&h->text, "|%s", why ? err_text(why) : "end");
+    h->stale = net_h1_was_stale(h->call);
     over(h);
 }
 
@@ -208,6 +209,82 @@ static void test_nobody_there(void **state)
     wait(&h);
     assert_string_equal(strbuf_cstr(&h.text), "|connection refused");
     forget(&h);
+}
+
+/* ---- kept connections ---- */
+
+/* Answers so many requests on one connection, then closes it. */
+static void *serve_some(void *ctx)
+{
+    struct listener *l = ctx;
+    char buf[4096];
+    int fd = accept(l->fd, NULL, NULL);
+    for (const char *at = l->answer; *at; at++) {
+        char head[] = OK "content-length: 1\r\n\r\n";
+        if (read(fd, buf, sizeof buf) <= 0 || write(fd, head, sizeof head - 1) < 0 ||
+            write(fd, at, 1) < 0)
+            break;
+    }
+    if (l->split) /* only once it was asked again */
+        (void)!read(fd, buf, sizeof buf);
+    close(fd);
+    return NULL;
+}
+
+/* Of a loop that is there already; what was heard is in h->text. */
+static void ask_kept(struct heard *h, struct net_h1_request *r, struct net_loop *l)
+{
+    struct err e = ERR_INIT;
+    strbuf_clear(&h->text);
+    *h = (struct heard){.loop = l, .text = h->text};
+    h->call = net_h1_call(l, r, &OPS, h, &e);
+    assert_non_null(h->call);
+    wait(h);
+}
+
+static void test_kept(void **state)
+{
+    struct listener l = {.answer = "ab", .split = true};
+    struct heard h = {0};
+    struct err e = ERR_INIT;
+    listener_open(&l);
+    struct net_loop *loop = net_loop_new(&e);
+    struct net_h1_request r = request_to(l.port, "POST", "/");
+    r.pool = net_h1_pool_new(loop);
+    r.peer = STR("one");
+    pthread_create(&l.thread, NULL, serve_some, &l);
+    ask_kept(&h, &r, loop);
+    assert_string_equal(strbuf_cstr(&h.text), "a|end");
+    ask_kept(&h, &r, loop); /* the same connection: the thread accepts only one */
+    assert_string_equal(strbuf_cstr(&h.text), "b|end");
+    ask_kept(&h, &r, loop);
+    assert_non_null(strstr(strbuf_cstr(&h.text), "|the connection was closed"));
+    assert_true(h.stale);
+    pthread_join(l.thread, NULL);
+    net_h1_pool_free(r.pool);
+    forget(&h);
+    close(l.fd);
+}
+
+static void test_not_kept(void **state)
+{
+    struct listener l = {.answer = OK "connection: close\r\ncontent-length: 1\r\n\r\na"};
+    struct heard h = {0};
+    struct err e = ERR_INIT;
+    listener_open(&l);
+    struct net_loop *loop = net_loop_new(&e);
+    struct net_h1_request r = request_to(l.port, "POST", "/");
+    r.pool = net_h1_pool_new(loop);
+    r.peer = STR("one");
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&l.thread, NULL, serve_one, &l);
+        ask_kept(&h, &r, loop);
+        assert_string_equal(strbuf_cstr(&h.text), "a|end");
+        pthread_join(l.thread, NULL);
+    }
+    net_h1_pool_free(r.pool);
+    forget(&h);
+    close(l.fd);
 }
 
 /* ---- requests ---- */
@@ -420,7 +497,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),      cmocka_unit_test(test_no_head_in_time),
-        cmocka_unit_test(test_nobody_there), cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_nobody_there), cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_not_kept),     cmocka_unit_test(test_requests),
         cmocka_unit_test(test_certificates), cmocka_unit_test(test_pause),
         cmocka_unit_test(test_upgrade),      cmocka_unit_test(test_close_in_the_middle),
         cmocka_unit_test(test_lookups),      cmocka_unit_test(test_addresses),
