@@ -41,8 +41,11 @@ static void tell_ready(void *ctx)
 
 static void start_controllers(struct cluster_parts *p)
 {
-    struct controllers_opts opts = {
-        .only = p->opts.controllers, .gates = p->opts.gates, .log = say, .log_ctx = p};
+    struct controllers_opts opts = {.only = p->opts.controllers,
+                                    .gates = p->opts.gates,
+                                    .settings.root_ca = p->opts.root_ca,
+                                    .log = say,
+                                    .log_ctx = p};
     p->controllers = controllers_new(p->controlling, &opts);
 }
 

@@ -16,6 +16,7 @@ struct cluster_parts;
 struct cluster_parts_opts { /* copied; what pointers lead to outlives the parts */
     const struct api_gates *gates;
     const char *controllers; /* names; NULL: all; "": none */
+    struct str root_ca;      /* for pods, PEM; empty: none */
     const struct simulated *nodes;
     bool silent_drivers; /* sim.h */
     bool elect; /* several servers share the store: only the leader's parts work */

@@ -26,6 +26,14 @@ static const char USAGE[] =
     "resourcepoolstatusrequest  what pools have and what of it is free, for whoever "
     "asks\n"
     "                           (with the gate DRAResourcePoolStatus)\n"
+    "garbage-collector          objects go when their owners have gone\n"
+    "namespace                  a namespace that is deleted is emptied\n"
+    "node-lifecycle             nodes that fall silent are lost, and tainted\n"
+    "taint-eviction             pods go from nodes with a NoExecute taint\n"
+    "pod-garbage-collector      pods that nobody ends are ended\n"
+    "serviceaccount             an account \"default\" in each namespace\n"
+    "root-ca-certificate-publisher\n"
+    "                           and kube-root-ca.crt\n"
     "\n"
     "In a pod the kubeconfig may be left out: it acts as its service account then.\n"
     "\n";
@@ -34,7 +42,9 @@ struct options {
     const char *kubeconfig, *only;
     struct duty_lease lease;
     struct api_gates gates;
-    uint32_t workers, eviction_workers;
+    uint32_t workers, eviction_workers, kept_pods;
+    const char *root_ca_file;
+    struct control_settings settings;
 };
 
 static bool set_gates(void *into, const char *list, struct err *e)
@@ -53,6 +63,14 @@ static const struct option_row ROWS[] = {
      "claims and pods that are worked on at once (50)"},
     {"concurrent-device-taint-eviction-syncs", "N", OPTION_COUNT, AT(eviction_workers),
      "pods that are evicted at once (8)"},
+    {"root-ca-file", "FILE", OPTION_TEXT, AT(root_ca_file),
+     "the authority that pods find in kube-root-ca.crt (the kubeconfig's)"},
+    {"terminated-pod-gc-threshold", "N", OPTION_COUNT, AT(kept_pods),
+     "pods that are kept after their end (12500)"},
+    {"node-monitor-grace-period", "TIME", OPTION_DURATION, AT(settings.grace_ms),
+     "for which a node may be silent (50s)"},
+    {"node-startup-grace-period", "TIME", OPTION_DURATION, AT(settings.startup_ms),
+     "and one that never posted a status (60s)"},
     DUTY_ROWS(AT(lease), "dray-controllers"),
 };
 #undef AT
@@ -65,6 +83,7 @@ static void *start(void *ctx, struct client *c)
     const struct options *o = ctx;
     struct controllers_opts opts = {.only = o->only,
                                     .gates = &o->gates,
+                                    .settings = o->settings,
                                     .claim_workers = o->workers,
                                     .eviction_workers = o->eviction_workers,
                                     .log = duty_say,
@@ -75,6 +94,15 @@ static void *start(void *ctx, struct client *c)
 static void stop(void *work)
 {
     controllers_free(work);
+}
+
+static bool read_settings(struct options *o, const struct kubeconfig *k, struct arena *a,
+                          struct err *e)
+{
+    o->settings.terminated_pods = o->kept_pods;
+    o->settings.root_ca = k->tls.ca_pem;
+    return !o->root_ca_file ||
+           kubeconfig_read_file(o->root_ca_file, a, &o->settings.root_ca, e);
 }
 
 static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
@@ -92,7 +120,8 @@ static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
         options_print(&TABLE, stdout);
         return EXIT_OK;
     }
-    if (!controllers_check(o.only, e) || !duty_server(name, o.kubeconfig, a, &k, e))
+    if (!controllers_check(o.only, e) || !duty_server(name, o.kubeconfig, a, &k, e) ||
+        !read_settings(&o, &k, a, e))
         return EXIT_INPUT;
     return duty_run(&duty, &k, e);
 }

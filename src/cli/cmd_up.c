@@ -7,6 +7,7 @@
 #include "cli/cluster_parts.h"
 #include "cli/commands.h"
 #include "cli/server_flags.h"
+#include "client/kubeconfig.h"
 
 static const char USAGE[] =
     "usage: dray up --data DIR [OPTION]...\n"
@@ -56,6 +57,7 @@ struct running {
     struct cluster_parts *parts;
     uint32_t nodes;
     bool stopping;
+    struct arena arena;
 };
 
 static void say(void *ctx, const char *text)
@@ -99,6 +101,13 @@ static bool is_shared(const struct server_opts *o)
     return o->store && strncmp(o->store, "etcd", 4) == 0;
 }
 
+/* The authority that the server has made, or was given, in its folder. */
+static bool read_authority(struct running *r, struct str *out, struct err *e)
+{
+    struct str path = arena_printf(&r->arena, "%s/ca.crt", r->flags->server.server.dir);
+    return kubeconfig_read_file(path.p, &r->arena, out, e);
+}
+
 static bool start(struct running *r, const struct simulated *nodes, struct err *e)
 {
     const struct flags *f = r->flags;
@@ -111,7 +120,7 @@ static bool start(struct running *r, const struct simulated *nodes, struct err *
                                       .log = say,
                                       .ctx = r};
     r->server = server_new(r->loop, &f->server.server, e);
-    if (!r->server)
+    if (!r->server || !read_authority(r, &opts.root_ca, e))
         return false;
     net_on_stop_signal(r->loop, on_signal, r);
     r->parts = cluster_parts_new(r->loop, r->server, &opts);
@@ -131,6 +140,7 @@ static bool run(const struct flags *f, const struct simulated *nodes, struct err
     if (r.server)
         server_free(r.server);
     net_loop_free(r.loop);
+    arena_fini(&r.arena);
     return ok;
 }
 

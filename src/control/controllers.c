@@ -8,7 +8,11 @@
 #include "control/eviction.h"
 #include "control/garbage.h"
 #include "control/namespaces.h"
+#include "control/node_life.h"
+#include "control/pod_garbage.h"
 #include "control/pool_requests.h"
+#include "control/service_accounts.h"
+#include "control/taint_eviction.h"
 
 /* ---- one function for each that starts it; NULL: its gate is off ---- */
 
@@ -92,17 +96,24 @@ static const struct row {
     const char *name;
     void *(*start)(struct client *c, const struct controllers_opts *o);
     void (*stop)(void *controller);
+    const struct reconciler_def *table; /* that is all of it; or NULL */
 } ROWS[] = {
-    {"device-taint-eviction", start_eviction, stop_eviction},
-    {"garbage-collector", start_garbage, stop_garbage},
-    {"namespace", start_namespaces, stop_namespaces},
-    {"resourceclaim", start_claims, stop_claims},
-    {"resourcepoolstatusrequest", start_pool_requests, stop_pool_requests},
+    {"device-taint-eviction", start_eviction, stop_eviction, NULL},
+    {"garbage-collector", start_garbage, stop_garbage, NULL},
+    {"namespace", start_namespaces, stop_namespaces, NULL},
+    {"node-lifecycle", NULL, NULL, &node_life},
+    {"pod-garbage-collector", NULL, NULL, &pod_garbage},
+    {"resourceclaim", start_claims, stop_claims, NULL},
+    {"resourcepoolstatusrequest", start_pool_requests, stop_pool_requests, NULL},
+    {"root-ca-certificate-publisher", NULL, NULL, &root_ca_publisher},
+    {"serviceaccount", NULL, NULL, &service_accounts},
+    {"taint-eviction", NULL, NULL, &taint_eviction},
 };
 enum { NROWS = sizeof ROWS / sizeof *ROWS };
 
 struct controllers {
     void *running[NROWS]; /* NULL: it does not */
+    struct control_settings settings;
 };
 
 /* ---- names ---- */
@@ -142,13 +153,31 @@ bool controllers_check(const char *only, struct err *e)
 
 /* ---- life ---- */
 
+static void *start(struct controllers *c, struct client *client, const struct row *row,
+                   const struct controllers_opts *opts)
+{
+    struct reconciler_opts table = {&c->settings, opts->log, opts->log_ctx};
+    return row->table ? reconciler_new(client, row->table, &table)
+                      : row->start(client, opts);
+}
+
+static void stop(const struct row *row, void *controller)
+{
+    if (controller && row->table)
+        reconciler_free(controller);
+    else if (controller)
+        row->stop(controller);
+}
+
 struct controllers *controllers_new(struct client *client,
                                     const struct controllers_opts *opts)
 {
     struct controllers *c = mem_zalloc(sizeof *c);
+    c->settings = opts->settings;
+    c->settings.gates = opts->gates;
     for (int i = 0; i < NROWS; i++)
         if (is_wanted(&ROWS[i], opts->only))
-            c->running[i] = ROWS[i].start(client, opts);
+            c->running[i] = start(c, client, &ROWS[i], opts);
     return c;
 }
 
@@ -157,7 +186,6 @@ void controllers_free(struct controllers *c)
     if (!c)
         return;
     for (int i = 0; i < NROWS; i++)
-        if (c->running[i])
-            ROWS[i].stop(c->running[i]);
+        stop(&ROWS[i], c->running[i]);
     free(c);
 }

@@ -6,14 +6,14 @@
 #ifndef DRAY_CONTROL_CONTROLLERS_H
 #define DRAY_CONTROL_CONTROLLERS_H
 
-#include "api/gates.h"
-#include "client/client.h"
+#include "control/reconciler.h"
 
 struct controllers;
 
-struct controllers_opts {          /* texts outlive the controllers, gates too */
-    const char *only;              /* names with commas between; NULL: all */
-    const struct api_gates *gates; /* what a gate turns off does not start */
+struct controllers_opts {             /* texts outlive the controllers, gates too */
+    const char *only;                 /* names with commas between; NULL: all */
+    const struct api_gates *gates;    /* what a gate turns off does not start */
+    struct control_settings settings; /* its gates are those above */
     unsigned claim_workers, eviction_workers; /* 0: as upstream */
     void (*log)(void *ctx, const char *text); /* what goes wrong; or NULL */
     void *log_ctx;
