@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/gates.h"
 
+#include "api/gates_other.h"
+
 static void set_stage(enum api_gate_stage stage, bool on, struct api_gates *g)
 {
     for (int i = 0; i < API_GATE_COUNT; i++)
         if (api_gate_stage((enum api_gate)i) == stage &&
             !api_gate_locked((enum api_gate)i))
             api_gate_set(g, (enum api_gate)i, on);
+}
+
+static bool fail_locked(struct str name, bool on, struct err *e)
+{
+    return err_set(e, ERR_INVALID,
+                   "cannot set feature gate %.*s to %s: this gate is locked to %s",
+                   STR_ARG(name), on ? "true" : "false", on ? "false" : "true");
+}
+
+/* One that has no effect here. */
+static bool check_other(struct str name, bool on, struct err *e)
+{
+    enum api_other_gate other = api_other_gate(name);
+    if (other == API_OTHER_NONE)
+        return err_set(e, ERR_INVALID, "there is no gate \"%.*s\"", STR_ARG(name));
+    bool wrong = other == (on ? API_OTHER_OFF : API_OTHER_ON);
+    return !wrong || fail_locked(name, on, e);
 }
 
 /* "NAME=true". stages: those that stand for all of a stage, which gates that are named
@@ -26,9 +45,9 @@ static bool set_gate(struct str pair, bool stages, struct api_gates *g, struct e
     if (stage || stages)
         return true;
     if (gate == API_GATE_COUNT)
-        return err_set(e, ERR_INVALID, "there is no gate \"%.*s\"", STR_ARG(name));
+        return check_other(name, on, e);
     if (api_gate_locked(gate) && on != api_gate(g, gate))
-        return err_set(e, ERR_INVALID, "this gate is locked: \"%.*s\"", STR_ARG(name));
+        return fail_locked(name, on, e);
     api_gate_set(g, gate, on);
     return true;
 }

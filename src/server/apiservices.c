@@ -3,8 +3,6 @@
 
 #include "server/write.h"
 
-static const char LABEL[] = "kube-aggregator.kubernetes.io/automanaged";
-
 /* Upstream's; which group and version clients see first follows from them. */
 static const struct {
     const char *group, *version;
@@ -75,30 +73,45 @@ static struct str name_of(struct arena *a, int row)
 
 static const char OBJECT[] =
     "{\"kind\":\"APIService\",\"apiVersion\":\"apiregistration.k8s.io/v1\",\"metadata\":{"
-    "\"name\":\"%s\",\"uid\":\"%s\",\"creationTimestamp\":\"%s\",\"labels\":{"
-    "\"%s\":\"onstart\"}},\"spec\":{%s%s%s\"version\":\"%s\","
+    "\"name\":\"%.*s.%.*s\",\"uid\":\"%s\",\"creationTimestamp\":\"%.*s\",\"labels\":{"
+    "\"" APISERVICE_LABEL "\":\"%s\"}},\"spec\":{%s%.*s%s\"version\":\"%.*s\","
     "\"groupPriorityMinimum\":%d,\"versionPriority\":%d},\"status\":{\"conditions\":[{"
-    "\"type\":\"Available\",\"status\":\"True\",\"lastTransitionTime\":\"%s\","
+    "\"type\":\"Available\",\"status\":\"True\",\"lastTransitionTime\":\"%.*s\","
     "\"reason\":\"Local\",\"message\":\"Local APIServices are always available\"}]}}";
 
-static void make(struct making *m, int row, struct str key)
+struct str apiservice_bytes(const struct apiservice *v, struct arena *a)
 {
-    bool group = PRIORITIES[row].group[0] != '\0';
+    bool group = v->group.n > 0;
     struct str text = arena_printf(
-        m->a, OBJECT, name_of(m->a, row).p, write_new_uid(m->a).p, m->now.p, LABEL,
-        group ? "\"group\":\"" : "", PRIORITIES[row].group, group ? "\"," : "",
-        PRIORITIES[row].version, PRIORITIES[row].group_priority,
-        PRIORITIES[row].version_priority, m->now.p);
+        a, OBJECT, STR_ARG(v->version), STR_ARG(v->group), write_new_uid(a).p,
+        STR_ARG(v->now), v->managed, group ? "\"group\":\"" : "", STR_ARG(v->group),
+        group ? "\"," : "", STR_ARG(v->version), v->group_priority, v->version_priority,
+        STR_ARG(v->now));
     struct doc_source src = {.name = "", .text = text};
     struct doc d;
     struct strbuf b = STRBUF_INIT;
-    doc_read_json(&src, m->a, &d, NULL);
+    doc_read_json(&src, a, &d, NULL);
     object_encode(&d, &b);
-    struct store_write w = {
-        .key = key, .value = strbuf_str(&b), .expect = 0, .done = done, .ctx = m};
+    struct str bytes = arena_str(a, strbuf_str(&b));
+    strbuf_release(&b);
+    return bytes;
+}
+
+static void make(struct making *m, int row, struct str key)
+{
+    struct apiservice v = {.group = str_from(PRIORITIES[row].group),
+                           .version = str_from(PRIORITIES[row].version),
+                           .managed = "onstart",
+                           .group_priority = PRIORITIES[row].group_priority,
+                           .version_priority = PRIORITIES[row].version_priority,
+                           .now = m->now};
+    struct store_write w = {.key = key,
+                            .value = apiservice_bytes(&v, m->a),
+                            .expect = 0,
+                            .done = done,
+                            .ctx = m};
     m->left++;
     store_submit(m->s->store, &w);
-    strbuf_release(&b);
 }
 
 static void drop(struct making *m, struct cache_object *o)
@@ -115,8 +128,8 @@ static void settle(struct making *m, int row)
     struct server *s = m->s;
     struct str key = object_key(m->res, STR(""), name_of(m->a, row), m->a);
     struct cache_object *o = cache_get(s->cache, key);
-    bool ours =
-        o && str_is(cache_pair_find(o->labels, o->nlabels, STR(LABEL)), "onstart");
+    bool ours = o && str_is(cache_pair_find(o->labels, o->nlabels, STR(APISERVICE_LABEL)),
+                            "onstart");
     bool served = kinds_version_served(s, str_from(PRIORITIES[row].group),
                                        str_from(PRIORITIES[row].version));
     if (served && !o)

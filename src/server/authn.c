@@ -97,8 +97,11 @@ static bool by_token(struct request *r, struct str token, struct user *u)
 {
     struct names meant;
     struct str why;
-    return tokens_check(r->s, token, tokens_audiences(r->s->auth->tokens), r->a, u,
-                        &meant, &why);
+    bool ok = tokens_check(r->s, token, tokens_audiences(r->s->auth->tokens), r->a, u,
+                           &meant, &why);
+    if (ok && u->warning.n)
+        request_warn(r, u->warning);
+    return ok;
 }
 
 /* Whoever may open the socket is its owner. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/apiservices.h"
 #include "server/definition.h"
 #include "server/openapi.h"
 
@@ -16,6 +17,7 @@ struct customs {
     const struct resource **listed;
     uint32_t nlisted;
     struct arena arena; /* of the maps' keys and the list: made anew with them */
+    bool stale;         /* these are of earlier families: many may change before a look */
     struct cache_watch *watch;
 };
 
@@ -128,7 +130,22 @@ static void make_table(struct customs *t)
     }
     if (t->nlisted)
         qsort(t->listed, t->nlisted, sizeof *t->listed, by_place);
+    t->stale = false;
+}
+
+/* NULL: there is none yet. */
+static const struct customs *table_of(const struct server *s)
+{
+    if (s->customs && s->customs->stale)
+        make_table(s->customs);
+    return s->customs;
+}
+
+static void outdate(struct customs *t)
+{
+    t->stale = true;
     openapi_invalidate(t->s);
+    apiservices_follow(t->s);
 }
 
 static struct custom_family *family_of(struct customs *t, struct str name)
@@ -221,20 +238,23 @@ static void forget(struct customs *t, struct str name)
 
 const struct resource *customs_find(const struct server *s, struct str name)
 {
-    struct strmap_entry *e = s->customs ? strmap_find(&s->customs->by_name, name) : NULL;
+    const struct customs *t = table_of(s);
+    struct strmap_entry *e = t ? strmap_find(&t->by_name, name) : NULL;
     return e ? e->value.ptr : NULL;
 }
 
 const struct resource *customs_of_key(const struct server *s, struct str key)
 {
-    struct strmap_entry *e = s->customs ? strmap_find(&s->customs->by_key, key) : NULL;
+    const struct customs *t = table_of(s);
+    struct strmap_entry *e = t ? strmap_find(&t->by_key, key) : NULL;
     return e ? e->value.ptr : NULL;
 }
 
 const struct resource *const *customs_listed(const struct server *s, uint32_t *n)
 {
-    *n = s->customs ? s->customs->nlisted : 0;
-    return s->customs ? s->customs->listed : NULL;
+    const struct customs *t = table_of(s);
+    *n = t ? t->nlisted : 0;
+    return t ? t->listed : NULL;
 }
 
 /* ---- names ---- */
@@ -292,7 +312,7 @@ static void on_change(void *ctx, const struct cache_event *e)
         forget(t, name);
     else
         put(t, name, &d, e->revision);
-    make_table(t);
+    outdate(t);
     definition_changed(t->s, name, &d, gone);
     arena_fini(&a);
 }
@@ -374,7 +394,7 @@ void customs_start(struct server *s)
     if (!res)
         return;
     cache_each(s->cache, res->prefix, STR_NONE, take, t);
-    make_table(t);
+    outdate(t);
     openapi_set_kinds(s, tell_all);
     t->watch = cache_watch(s->cache, res->prefix, cache_revision(s->cache), on_change, t);
     cache_each(s->cache, res->prefix, STR_NONE, resume, t);

@@ -7,6 +7,7 @@
 #include "api/canonical.h"
 #include "api/order.h"
 #include "api/timestamp.h"
+#include "server/apiservices.h"
 #include "server/custom.h"
 #include "server/definition.h"
 
@@ -203,6 +204,7 @@ void definitions_end(struct server *s)
 {
     struct definitions *c = s->definitions;
     cleanup_end_all(s);
+    apiservices_end(s);
     if (!c)
         return;
     s->definitions = NULL;

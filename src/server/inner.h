@@ -149,6 +149,7 @@ struct server {
     struct net_h1_pool *hook_connections; /* kept for webhooks (hook_post.h) */
     struct auth *auth;                    /* who asks, and may they (auth.h) */
     struct relay *relays;                 /* what is being passed on */
+    struct apiservice_sync *apiservices;  /* of definitions (apiservices.h) */
     struct openapi *openapi;              /* documents of what is served (openapi.h) */
     struct customs *customs;              /* kinds that are made at run time (custom.h) */
     struct definitions *definitions;      /* what is to happen to them (definition.h) */

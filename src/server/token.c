@@ -424,6 +424,19 @@ static bool check_claims(struct checking *c, const struct doc *claims)
     return true;
 }
 
+/* Whether the account's own list names the Secret: then it was not made by hand. */
+static bool is_generated(struct checking *c, struct str namespace, struct str account,
+                         struct str secret)
+{
+    struct doc d;
+    const struct doc *list =
+        find_object(c, ACCOUNTS, namespace, account, &d) ? doc_get(&d, "secrets") : NULL;
+    for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)
+        if (str_eq(doc_get_text(&list->items[i], "name"), secret))
+            return true;
+    return false;
+}
+
 /* A token that a Secret holds: it is valid as long as the Secret is there. */
 static bool check_legacy(struct checking *c, const struct doc *claims)
 {
@@ -458,6 +471,10 @@ static bool check_legacy(struct checking *c, const struct doc *claims)
                      "from the secret to temporarily allow use of this token",
                      STR_ARG(v[0]), STR_ARG(v[1]), STR_ARG(v[0]), STR_ARG(v[2]), label);
     *c->out = account_user(c->a, v[0], v[2], v[3]);
+    if (is_generated(c, v[0], v[2], v[1]))
+        c->out->warning = STR("Use tokens from the TokenRequest API or manually created "
+                              "secret-based tokens instead of auto-generated "
+                              "secret-based tokens.");
     return true;
 }
 

@@ -29,7 +29,8 @@ struct user { /* texts live as long as the request */
     const struct str *groups;
     const struct user_extra *extra;
     uint32_t ngroups, nextra;
-    bool admin; /* in the group system:masters, which may do everything */
+    bool admin;         /* in the group system:masters, which may do everything */
+    struct str warning; /* about the credentials; empty: none */
 };
 
 bool user_in_group(const struct user *u, const char *group);
