@@ -85,6 +85,13 @@ static bool matches_scopes(struct check *c, const struct quota_state *s,
     return all;
 }
 
+bool quota_is_in_scopes(const struct quota_request *q, const struct doc *spec)
+{
+    struct check c = {.q = q, .e = quota_evaluator(q->group, q->resource)};
+    const struct quota_state s = {.spec = spec};
+    return c.e && matches_scopes(&c, &s, q->object, false);
+}
+
 static bool is_counted(void *ctx, const struct view_amount *v)
 {
     struct check *c = ctx;

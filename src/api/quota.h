@@ -54,6 +54,8 @@ bool quota_handles(const struct quota_request *q);
 struct amounts quota_usage(const struct quota_request *q, const struct doc *object);
 /* Whether objects of the resource are counted under that name. */
 bool quota_counts(const struct quota_request *q, struct str name);
+/* Whether the object of a request is in all scopes of a quota's spec. */
+bool quota_is_in_scopes(const struct quota_request *q, const struct doc *spec);
 
 enum quota_verdict { QUOTA_OK, QUOTA_FORBIDDEN, QUOTA_FAILED };
 /* Charges the request to all quotas that it concerns, or to none. why: upstream's text;

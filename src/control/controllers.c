@@ -11,6 +11,7 @@
 #include "control/node_life.h"
 #include "control/pod_garbage.h"
 #include "control/pool_requests.h"
+#include "control/quota_usage.h"
 #include "control/service_accounts.h"
 #include "control/taint_eviction.h"
 
@@ -104,6 +105,7 @@ static const struct row {
     {"node-lifecycle", NULL, NULL, &node_life},
     {"pod-garbage-collector", NULL, NULL, &pod_garbage},
     {"resourceclaim", start_claims, stop_claims, NULL},
+    {"resourcequota", NULL, NULL, &quota_usage_table},
     {"resourcepoolstatusrequest", start_pool_requests, stop_pool_requests, NULL},
     {"root-ca-certificate-publisher", NULL, NULL, &root_ca_publisher},
     {"serviceaccount", NULL, NULL, &service_accounts},
