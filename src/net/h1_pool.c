@@ -33,18 +33,23 @@ struct net_h1_pool *net_h1_pool_new(struct net_loop *l)
 }
 
 /* Leaves the tunnel. */
-static struct net_tunnel *unlink_kept(struct kept *k)
+static struct net_tunnel *kept_free(struct kept *k)
 {
-    struct kept **at = &k->pool->first;
     struct net_tunnel *t = k->tunnel;
-    while (*at != k)
-        at = &(*at)->next;
-    *at = k->next;
-    k->pool->n--;
     net_timer_stop(k->timer);
     arena_fini(&k->arena);
     free(k);
     return t;
+}
+
+static struct net_tunnel *unlink_kept(struct kept *k)
+{
+    struct kept **at = &k->pool->first;
+    while (*at != k)
+        at = &(*at)->next;
+    *at = k->next;
+    k->pool->n--;
+    return kept_free(k);
 }
 
 static void drop(struct kept *k)
@@ -100,7 +105,10 @@ void h1_pool_put(struct net_h1_pool *p, struct str peer, struct net_tunnel *t)
 
 void net_h1_pool_free(struct net_h1_pool *p)
 {
-    while (p && p->first)
-        drop(p->first);
+    struct kept *next;
+    for (struct kept *k = p ? p->first : NULL; k; k = next) {
+        next = k->next;
+        net_tunnel_close(kept_free(k));
+    }
     free(p);
 }

@@ -14,9 +14,6 @@ void request_warn(struct request *r, struct str text)
     for (size_t i = 0; i < r->warnings.n; i++)
         if (str_eq(r->warnings.v[i], text))
             return;
-    for (size_t i = 0; i < r->warnings.n; i++)
-        if (str_eq(r->warnings.v[i], text))
-            return;
     vec_push(&r->warnings, text);
 }
 

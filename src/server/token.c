@@ -577,6 +577,7 @@ static struct user copy_user(const struct user *u, struct arena *a)
     struct user copy = *u;
     copy.name = arena_str(a, u->name);
     copy.uid = arena_str(a, u->uid);
+    copy.warning = arena_str(a, u->warning);
     copy.groups = copy_names((struct names){u->groups, u->ngroups}, a).v;
     copy.extra = extra;
     return copy;
