@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An APIService for each version that is served, as a cluster's aggregator keeps them:
- * all of them Local. They cannot be written. Those of built-in versions are made at the
- * start, those of definitions come and go with what these serve (apiservices_custom.c).
+ * all of them Local. Those of built-in versions are made at the start, those of
+ * definitions come and go with what these serve (apiservices_custom.c). What a client
+ * writes of another server is stored, warned of (unenforced.h), and has no effect.
  */
 #ifndef DRAY_SERVER_APISERVICES_H
 #define DRAY_SERVER_APISERVICES_H

@@ -18,8 +18,9 @@ enum {
 
 struct apiservice_sync {
     struct server *s;
-    struct net_timer *timer; /* NULL: nothing is due */
-    uint32_t left;           /* writes on their way */
+    struct net_timer *timer;   /* NULL: nothing is due */
+    struct cache_watch *watch; /* of APIServices: one that somebody deletes comes back */
+    uint32_t left;             /* writes on their way */
     bool again, failed, over;
     const struct resource *res;
     struct strmap served; /* "VERSION.GROUP" to a row of it */
@@ -116,6 +117,13 @@ static void round_begins(void *ctx)
     make_missing(c);
 }
 
+static void on_event(void *ctx, const struct cache_event *e)
+{
+    struct apiservice_sync *c = ctx;
+    if (e->kind == CACHE_DELETED)
+        apiservices_follow(c->s);
+}
+
 void apiservices_follow(struct server *s)
 {
     const struct resource *res = kinds_stored(s, "apiregistration.k8s.io", "apiservices");
@@ -125,6 +133,8 @@ void apiservices_follow(struct server *s)
         s->apiservices = mem_zalloc(sizeof *s->apiservices);
         s->apiservices->s = s;
         s->apiservices->res = res;
+        s->apiservices->watch = cache_watch(
+            s->cache, res->prefix, cache_revision(s->cache), on_event, s->apiservices);
     }
     s->apiservices->again = true;
     begin_in(s->apiservices, SOON_MS);
@@ -138,6 +148,7 @@ void apiservices_end(struct server *s)
         return;
     if (c->timer)
         net_timer_stop(c->timer);
+    cache_unwatch(c->watch);
     c->timer = NULL;
     c->over = true;
     if (!c->left)

@@ -11,14 +11,6 @@
 #include "server/custom.h"
 #include "server/runtime_config.h"
 
-/* Of these only what needs nothing else is served: objects that a client makes would do
- * nothing (tables made at run time, other servers). */
-static const struct {
-    const char *group, *verbs;
-} READ_ONLY[] = {
-    {"apiregistration.k8s.io", "get,list,watch"},
-};
-
 static const char *const PUT_CREATES[] = {
     "/endpoints",
     "/events",
@@ -201,19 +193,6 @@ bool kinds_has_verb(const struct resource *res, const char *verb)
     return has_verb(res->verbs, verb);
 }
 
-static const char *verbs_of(const struct api_kind *k)
-{
-    for (size_t i = 0; i < sizeof READ_ONLY / sizeof *READ_ONLY; i++)
-        if (strcmp(k->group, READ_ONLY[i].group) == 0)
-            return READ_ONLY[i].verbs;
-    return k->verbs;
-}
-
-static bool is_read_only(const struct api_kind *k)
-{
-    return verbs_of(k) != k->verbs;
-}
-
 static const char *sub_of(const struct api_kind *k)
 {
     const char *slash = strchr(k->resource, '/');
@@ -241,7 +220,7 @@ static bool is_served(const struct api_kind *k)
 {
     const char *sub = sub_of(k);
     const struct api_kind *m = main_of(k);
-    if (!m || !m->type || (sub && is_read_only(m)))
+    if (!m || !m->type)
         return false;
     if (subresource_find(k))
         return true;
@@ -283,7 +262,7 @@ static void fill(struct server *s, struct resource *r, const struct api_kind *k)
     struct arena *a = &s->arena;
     const struct api_kind *m = main_of(k);
     *r = (struct resource){.kind = k, .main = m, .hub = hub_of(m), .sub = sub_of(k)};
-    r->verbs = verbs_of(k);
+    r->verbs = k->verbs;
     const struct api_kind *h = r->hub;
     struct str key =
         arena_printf(a, "%s/%s", h->group[0] ? h->group : "core", h->resource);

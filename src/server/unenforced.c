@@ -53,6 +53,12 @@ static bool has_labels(struct admission *a)
     return false;
 }
 
+static bool is_of_other_server(struct admission *a)
+{
+    const struct doc *service = doc_path(a->object, "spec.service");
+    return service && service->type == DOC_MAP;
+}
+
 /* ---- the kinds ---- */
 
 static const struct row {
@@ -69,6 +75,9 @@ static const struct row {
     {"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", NULL, NULL,
      "this server does not queue requests by priority levels; it limits how many run at "
      "once (--max-requests-inflight, --max-mutating-requests-inflight)"},
+    {"apiregistration.k8s.io", "apiservices", NULL, is_of_other_server,
+     "this server asks no other API servers: the group and version are not served by way "
+     "of it"},
     {"", "resourcequotas", NULL, is_quota_idle,
      "this quota limits nothing until a controller manager fills in its status, and none "
      "seems to run"},
