@@ -6,14 +6,16 @@
 #include "base/mem.h"
 #include "cli/identity.h"
 #include "client/leader.h"
+#include "sched/scheduler.h"
 
 struct cluster_parts {
     struct net_loop *loop;
     struct cluster_parts_opts opts;
     /* Each asks under a name of its own, as the log of the server shows. */
-    struct client *leading, *controlling, *simulating;
+    struct client *leading, *controlling, *scheduling, *simulating;
     struct leader *leader; /* NULL: there is nobody to agree with */
     struct controllers *controllers;
+    struct scheduler *scheduler;
     struct sim *sim;
     struct net_timer *again; /* after the lease was lost */
     char identity[IDENTITY_SIZE];
@@ -49,6 +51,12 @@ static void start_controllers(struct cluster_parts *p)
     p->controllers = controllers_new(p->controlling, &opts);
 }
 
+static void start_scheduler(struct cluster_parts *p)
+{
+    struct scheduler_opts opts = {.gates = *p->opts.gates, .log = say, .log_ctx = p};
+    p->scheduler = scheduler_new(p->scheduling, &opts);
+}
+
 static void start_nodes(struct cluster_parts *p)
 {
     struct err e = ERR_INIT;
@@ -72,14 +80,17 @@ static void work(void *ctx)
 {
     struct cluster_parts *p = ctx;
     start_controllers(p);
+    start_scheduler(p);
     start_nodes(p);
 }
 
 static void rest(struct cluster_parts *p)
 {
     controllers_free(p->controllers);
+    scheduler_free(p->scheduler);
     sim_free(p->sim);
     p->controllers = NULL;
+    p->scheduler = NULL;
     p->sim = NULL;
 }
 
@@ -130,6 +141,7 @@ struct cluster_parts *cluster_parts_new(struct net_loop *l, struct server *s,
     identity_make(p->identity);
     p->leading = client_as(p, s, "dray:up");
     p->controlling = client_as(p, s, "system:kube-controller-manager");
+    p->scheduling = client_as(p, s, "system:kube-scheduler");
     p->simulating = client_as(p, s, "dray:simulated-nodes");
     if (!opts->elect) {
         work(p);
@@ -166,6 +178,7 @@ void cluster_parts_free(struct cluster_parts *p)
     leader_free(p->leader);
     client_free(p->leading);
     client_free(p->controlling);
+    client_free(p->scheduling);
     client_free(p->simulating);
     free(p);
 }

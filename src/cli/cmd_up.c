@@ -12,8 +12,8 @@
 static const char USAGE[] =
     "usage: dray up --data DIR [OPTION]...\n"
     "\n"
-    "A whole cluster in one process: the API server, its controllers, and simulated "
-    "nodes.\n"
+    "A whole cluster in one process: API server, controllers, scheduler, and "
+    "simulated\nnodes.\n"
     "\n"
     "  dray up --data /tmp/cluster --nodes 100 --shape h100x8 &\n"
     "  export KUBECONFIG=/tmp/cluster/admin.kubeconfig\n"

@@ -12,8 +12,13 @@ enum {
 
 int cmd_allocate(int argc, char **argv);
 int cmd_apiserver(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 int cmd_compact(int argc, char **argv);
 int cmd_controllers(int argc, char **argv);
+int cmd_delete(int argc, char **argv);
+int cmd_get(int argc, char **argv);
+int cmd_scale(int argc, char **argv);
+int cmd_wait(int argc, char **argv);
 int cmd_scheduler(int argc, char **argv);
 int cmd_up(int argc, char **argv);
 

@@ -10,6 +10,11 @@ static const struct command {
     const char *summary;
 } COMMANDS[] = {
     {"allocate", cmd_allocate, "say which node and which devices every pending pod gets"},
+    {"apply", cmd_apply, "make objects of a server as files have them"},
+    {"delete", cmd_delete, "delete objects of a server"},
+    {"get", cmd_get, "print objects of a server"},
+    {"scale", cmd_scale, "set how many pods something has"},
+    {"wait", cmd_wait, "wait until objects are as one wants them"},
     {"apiserver", cmd_apiserver, "serve the Kubernetes API from a folder"},
     {"compact", cmd_compact, "make a server forget its history"},
     {"controllers", cmd_controllers, "make claims from templates, and take them back"},

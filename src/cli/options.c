@@ -81,28 +81,83 @@ static struct option *long_options(const struct option_table *t, struct arena *a
     return all;
 }
 
-bool options_read(const struct option_table *t, int argc, char **argv, struct arena *a,
-                  void *into, bool *help, struct err *e)
+/* ":hn:A", and "+" before it when there are no arguments between options. */
+static const char *letters_of(const struct option_table *t, bool mixed, struct arena *a)
+{
+    char *letters = arena_zalloc(a, 4 + 2 * (size_t)t->n), *p = letters;
+    if (!mixed)
+        *p++ = '+';
+    *p++ = ':';
+    *p++ = 'h';
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!t->rows[i].name || !t->rows[i].letter)
+            continue;
+        *p++ = t->rows[i].letter;
+        if (t->rows[i].kind != OPTION_FLAG)
+            *p++ = ':';
+    }
+    return letters;
+}
+
+/* NULL: there is none. */
+static const struct option_row *find_row(const struct option_table *t, int c)
+{
+    if (c >= FIRST)
+        return &t->rows[c - FIRST];
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->rows[i].name && t->rows[i].letter == c)
+            return &t->rows[i];
+    return NULL;
+}
+
+/* -o=json says what -o json does. */
+static const char *value_of(int c)
+{
+    if (!optarg)
+        return "true";
+    return c < FIRST && optarg[0] == '=' ? optarg + 1 : optarg;
+}
+
+static bool read_options(const struct option_table *t, int argc, char **argv, bool mixed,
+                         struct arena *a, void *into, bool *help, struct err *e)
 {
     const struct option *all = long_options(t, a);
+    const char *letters = letters_of(t, mixed, a);
     int c;
     optind = 0; /* commands may be read one after another */
     opterr = 0;
-    while ((c = getopt_long(argc, argv, "+:h", all, NULL)) != -1) {
-        if (c == 'h') {
+    while ((c = getopt_long(argc, argv, letters, all, NULL)) != -1) {
+        if (c == ':')
+            return err_set(e, ERR_INVALID, "%s: a value is missing", argv[optind - 1]);
+        const struct option_row *row = find_row(t, c);
+        if (c == 'h' && !row) {
             *help = true;
             continue;
         }
-        if (c == ':')
-            return err_set(e, ERR_INVALID, "%s: a value is missing", argv[optind - 1]);
-        if (c < FIRST)
+        if (!row)
             return err_set(e, ERR_INVALID, "there is no option %s", argv[optind - 1]);
-        const struct option_row *row = &t->rows[c - FIRST];
-        const char *value = optarg ? optarg : "true";
-        if (!set(row, value, a, into, e))
-            return err_wrap(e, "--%s %s", row->name, value);
+        if (!set(row, value_of(c), a, into, e))
+            return err_wrap(e, "--%s %s", row->name, value_of(c));
     }
+    return true;
+}
+
+bool options_read(const struct option_table *t, int argc, char **argv, struct arena *a,
+                  void *into, bool *help, struct err *e)
+{
+    if (!read_options(t, argc, argv, false, a, into, help, e))
+        return false;
     return optind == argc || err_set(e, ERR_INVALID, "\"%s\" is no option", argv[optind]);
+}
+
+bool options_read_args(const struct option_table *t, int argc, char **argv,
+                       struct arena *a, void *into, struct option_args *args, bool *help,
+                       struct err *e)
+{
+    if (!read_options(t, argc, argv, true, a, into, help, e))
+        return false;
+    *args = (struct option_args){argv + optind, (uint32_t)(argc - optind)};
+    return true;
 }
 
 /* ---- help ---- */
@@ -130,8 +185,9 @@ static void print_words(FILE *out, const char *text, size_t column)
 static void print_row(FILE *out, const struct option_row *row)
 {
     bool flag = row->kind == OPTION_FLAG;
-    int n =
-        fprintf(out, "  --%s%s%s", row->name, flag ? "" : " ", flag ? "" : row->argument);
+    char letter[] = {'-', row->letter, ',', ' ', '\0'};
+    int n = fprintf(out, "  %s--%s%s%s", row->letter ? letter : "", row->name,
+                    flag ? "" : " ", flag ? "" : row->argument);
     if (n + 2 > HELP_COLUMN) {
         fputc('\n', out);
         n = 0;

@@ -32,6 +32,7 @@ struct option_row {
     size_t at; /* where its value is, in the command's struct */
     const char *help;
     option_fn *set;
+    char letter; /* -n VALUE, or -nVALUE; of a flag -n alone; 0: none */
 };
 
 struct option_table {
@@ -43,6 +44,14 @@ struct option_table {
  * Errors: "--name VALUE: what is wrong"; arguments that are no options. */
 bool options_read(const struct option_table *t, int argc, char **argv, struct arena *a,
                   void *into, bool *help, struct err *e);
+struct option_args {
+    char **v;
+    uint32_t n;
+};
+/* The same of a command that has arguments too, before, between and behind options. */
+bool options_read_args(const struct option_table *t, int argc, char **argv,
+                       struct arena *a, void *into, struct option_args *args, bool *help,
+                       struct err *e);
 /* One block a heading. */
 void options_print(const struct option_table *t, FILE *out);
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command that asks a server one thing after another, and waits for each answer. */
+#ifndef DRAY_CLI_SESSION_H
+#define DRAY_CLI_SESSION_H
+
+#include "cli/options.h"
+#include "client/client.h"
+#include "doc/doc.h"
+
+struct session_opts {
+    const char *kubeconfig; /* NULL: $KUBECONFIG, else ~/.kube/config */
+    const char *namespace;  /* NULL: the context's, else default */
+    bool all_namespaces;
+};
+
+/* Rows of a command's table; its struct has a session_opts called session. */
+#define SESSION_ROWS(type)                                                               \
+    {"kubeconfig", "FILE", OPTION_TEXT, offsetof(type, session.kubeconfig),              \
+     "says where the server is, and who asks ($KUBECONFIG, ~/.kube/config)"},            \
+    {                                                                                    \
+        "namespace", "NAME", OPTION_TEXT, offsetof(type, session.namespace),             \
+            "of the objects (the kubeconfig's, or default)", NULL, 'n'                   \
+    }
+#define SESSION_ALL_ROW(type)                                                            \
+    {                                                                                    \
+        "all-namespaces", NULL, OPTION_FLAG, offsetof(type, session.all_namespaces),     \
+            "of all namespaces", NULL, 'A'                                               \
+    }
+
+struct session {
+    struct arena *a; /* of all answers */
+    const struct session_opts *opts;
+    struct kubeconfig config;
+    struct net_loop *loop;
+    struct client *client;
+    struct str namespace;
+};
+
+bool session_open(struct session *s, const struct session_opts *o, struct arena *a,
+                  struct err *e);
+void session_close(struct session *s);
+
+/* The answer lives in the arena. */
+const struct client_answer *session_ask(struct session *s,
+                                        const struct client_request *q);
+const struct client_answer *session_get(struct session *s, struct str path,
+                                        const char *accept);
+/* Its body; NULL, and an error as session_refuse says it: it refuses, or has none. */
+const struct doc *session_doc(struct session *s, const struct client_answer *a,
+                              struct err *e);
+/* "Error from server (NotFound): ..."; false. */
+bool session_refuse(const struct client_answer *a, struct err *e);
+
+/* An answer line by line, until each says that it is enough, it ends, or time is up (0:
+ * never). */
+enum session_end { SESSION_ENOUGH, SESSION_ENDED, SESSION_LATE, SESSION_REFUSED };
+typedef bool session_line(void *ctx, struct str line); /* false: enough */
+enum session_end session_follow(struct session *s, const struct client_request *q,
+                                session_line *each, void *ctx, uint64_t ms,
+                                struct err *e);
+
+#endif
