@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/quota_usage.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #include "api/quota.h"
+#include "base/map.h"
+#include "base/mem.h"
 #include "client/index.h"
 #include "client/resources.h"
 
 enum { QUOTAS, CLASSES };
-enum { SOON_MS = 1000, OTHERS_MS = 10000 };
+/* A request is charged before its object is there. What is charged is not counted until
+ * nothing was for QUIET_MS, so that such an object is not missed, or for LONG_MS at most.
+ */
+enum { SOON_MS = 1000, OTHERS_MS = 10000, QUIET_MS = 500, LONG_MS = 10000 };
 
 /* Kinds whose objects must be looked into; all others are only counted. */
 static const struct client_kind LOOKED_AT[] = {
@@ -23,8 +29,15 @@ enum { PODS, CLAIMS, SERVICES, VOLUME_CLAIMS, NLOOKED_AT };
 static const char *const OLD_NAMES[] = {"configmaps", "secrets", "replicationcontrollers",
                                         "resourcequotas"};
 
+struct seen { /* of a quota */
+    char *key;
+    uint64_t changed_ms; /* when it last was */
+    uint64_t asked_ms;   /* since when it is to be counted; 0: it is not */
+};
+
 struct state {
     struct index by_namespace; /* quotas */
+    struct strmap seen;        /* key -> struct seen */
     struct resources *resources;
 };
 
@@ -324,10 +337,32 @@ static const struct object *take_quota(struct work *w)
     return w->kept;
 }
 
+static uint64_t now_ms(const struct reconciler *r)
+{
+    return net_now_ms(client_loop(reconciler_client(r)));
+}
+
+/* Whether it must be waited for quiet; asked when the work begins. */
+static bool must_wait(struct work *w, const struct object *quota)
+{
+    const struct strmap_entry *e = strmap_find(&state_of(w)->seen, w->key);
+    struct seen *s = e ? e->value.ptr : NULL;
+    uint64_t now = now_ms(reconciler_of(w));
+    if (!s || w->steps.asked || !doc_path(quota->doc, "status.used"))
+        return false;
+    s->asked_ms = s->asked_ms ? s->asked_ms : now;
+    if (now - s->changed_ms < QUIET_MS && now - s->asked_ms < LONG_MS) {
+        w->again_ms = QUIET_MS - (now - s->changed_ms);
+        return true;
+    }
+    s->asked_ms = 0;
+    return false;
+}
+
 static enum progress sync(struct work *w)
 {
     const struct object *o = take_quota(w);
-    if (!o)
+    if (!o || must_wait(w, o))
         return PROGRESS_DONE;
     struct usage u = {.w = w, .quota = o, .spec = doc_get(o->doc, "spec")};
     u.world = (struct quota_world){.a = w->a,
@@ -345,7 +380,9 @@ static enum progress sync(struct work *w)
         return p == PROGRESS_DONE ? q : p;
     add_all(&u);
     p = write_status(&u);
-    if (p == PROGRESS_DONE && !resources_known(state_of(w)->resources))
+    /* What came before the first status was not charged to anybody. */
+    bool first = !doc_path(o->doc, "status.used");
+    if (p == PROGRESS_DONE && (first || !resources_known(state_of(w)->resources)))
         w->again_ms = SOON_MS;
     else if (p == PROGRESS_DONE && u.others)
         w->again_ms = OTHERS_MS;
@@ -359,19 +396,62 @@ static void by_namespace(struct index *x, const struct object *o)
     index_emit(x, o->namespace);
 }
 
+static void note_change(struct reconciler *r, struct str key)
+{
+    struct state *s = reconciler_state(r);
+    struct strmap_entry *e = strmap_find(&s->seen, key);
+    struct seen *seen = e ? e->value.ptr : mem_zalloc(sizeof *seen);
+    seen->changed_ms = now_ms(r);
+    if (e)
+        return;
+    seen->key = mem_dup(key.p, key.n);
+    strmap_put(&s->seen, (struct str){seen->key, key.n}, NULL)->value.ptr = seen;
+}
+
+static void seen_free(struct seen *s)
+{
+    free(s->key);
+    free(s);
+}
+
+static void forget(struct reconciler *r, struct str key)
+{
+    struct state *s = reconciler_state(r);
+    struct strmap_entry *e = strmap_find(&s->seen, key);
+    struct seen *seen = e ? e->value.ptr : NULL;
+    if (!seen)
+        return;
+    strmap_remove(&s->seen, key);
+    seen_free(seen);
+}
+
+/* A charge alone is no reason to count. */
+static bool is_asked_anew(const struct object *old, const struct object *now)
+{
+    const struct doc *was = doc_get(old ? old->doc : NULL, "spec"),
+                     *is = doc_get(now->doc, "spec");
+    return !was || !is || !doc_equal(was, is);
+}
+
 static void on_quota(struct reconciler *r, const struct object *old,
                      const struct object *now)
 {
     struct state *s = reconciler_state(r);
     index_change(&s->by_namespace, old, now);
     if (now)
+        note_change(r, now->key);
+    else
+        forget(r, old->key);
+    if (now && is_asked_anew(old, now))
         reconciler_add(r, now->key);
 }
 
-/* Many changes are one look. */
+/* Many changes are one look. What is new was charged when it was made. */
 static void on_used(struct reconciler *r, const struct object *old,
                     const struct object *now)
 {
+    if (!old || (now && *(const uint64_t *)old->view == *(const uint64_t *)now->view))
+        return;
     const struct state *s = reconciler_state(r);
     uint32_t n;
     const struct str *keys =
@@ -388,14 +468,21 @@ static void on_class(struct reconciler *r, const struct object *old,
     (void)now;
 }
 
-/* Of what is used nothing is kept but that it is there. */
-static const void *view_nothing(const struct doc *d, struct arena *a, struct err *e)
+/* Of what is used nothing is kept but a number that changes with what it is made of, and
+ * when it ends. */
+static const void *view_use(const struct doc *d, struct arena *a, struct err *e)
 {
-    static const char nothing;
-    (void)d;
-    (void)a;
+    uint64_t *n = ARENA_NEW(a, uint64_t);
+    const struct doc *phase = doc_path(d, "status.phase"), *spec = doc_get(d, "spec");
+    struct strbuf text = STRBUF_INIT;
     (void)e;
-    return &nothing;
+    if (spec)
+        doc_write_json(spec, DOC_JSON_COMPACT, &text);
+    if (doc_is_string(phase, "Failed") || doc_is_string(phase, "Succeeded"))
+        strbuf_adds(&text, "ended");
+    *n = str_hash(strbuf_str(&text));
+    strbuf_release(&text);
+    return n;
 }
 
 static void init(struct reconciler *r)
@@ -410,14 +497,15 @@ static void fini(struct reconciler *r)
 {
     struct state *s = reconciler_state(r);
     index_fini(&s->by_namespace);
+    strmap_each(&s->seen, e) seen_free(e->value.ptr);
+    strmap_release(&s->seen);
     resources_free(s->resources);
 }
 
 #define USED(group, name)                                                                \
     {                                                                                    \
-        .kind = {group, "v1", name, true}, .changed = on_used, .metadata = true,         \
-        .objects = {                                                                     \
-            .view = view_nothing,                                                        \
+        .kind = {group, "v1", name, true}, .changed = on_used, .objects = {              \
+            .view = view_use,                                                            \
             .drop_doc = true                                                             \
         }                                                                                \
     }
