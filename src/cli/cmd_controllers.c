@@ -26,6 +26,8 @@ static const char USAGE[] =
     "resourcepoolstatusrequest  what pools have and what of it is free, for whoever "
     "asks\n"
     "                           (with the gate DRAResourcePoolStatus)\n"
+    "replicaset                 as many pods of a template as are wanted\n"
+    "deployment                 templates are rolled out, a ReplicaSet for each\n"
     "garbage-collector          objects go when their owners have gone\n"
     "namespace                  a namespace that is deleted is emptied\n"
     "node-lifecycle             nodes that fall silent are lost, and tainted\n"

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "control/claims.h"
+#include "control/deployments.h"
 #include "control/eviction.h"
 #include "control/garbage.h"
 #include "control/namespaces.h"
@@ -12,6 +13,7 @@
 #include "control/pod_garbage.h"
 #include "control/pool_requests.h"
 #include "control/quota_usage.h"
+#include "control/replicasets.h"
 #include "control/service_accounts.h"
 #include "control/taint_eviction.h"
 
@@ -65,7 +67,36 @@ static void *start_namespaces(struct client *c, const struct controllers_opts *o
     return namespaces_new(c, &opts);
 }
 
+static struct workload_opts workload(const struct controllers_opts *o)
+{
+    return (struct workload_opts){.log = o->log, .log_ctx = o->log_ctx};
+}
+
+static void *start_replicasets(struct client *c, const struct controllers_opts *o)
+{
+    struct workload_opts opts = workload(o);
+    (void)c;
+    return replicasets_new(o->shared, &opts);
+}
+
+static void *start_deployments(struct client *c, const struct controllers_opts *o)
+{
+    struct workload_opts opts = workload(o);
+    (void)c;
+    return deployments_new(o->shared, &opts);
+}
+
 /* ---- and one that ends it ---- */
+
+static void stop_replicasets(void *c)
+{
+    replicasets_free(c);
+}
+
+static void stop_deployments(void *c)
+{
+    deployments_free(c);
+}
 
 static void stop_claims(void *c)
 {
@@ -99,11 +130,13 @@ static const struct row {
     void (*stop)(void *controller);
     const struct reconciler_def *table; /* that is all of it; or NULL */
 } ROWS[] = {
+    {"deployment", start_deployments, stop_deployments, NULL},
     {"device-taint-eviction", start_eviction, stop_eviction, NULL},
     {"garbage-collector", start_garbage, stop_garbage, NULL},
     {"namespace", start_namespaces, stop_namespaces, NULL},
     {"node-lifecycle", NULL, NULL, &node_life},
     {"pod-garbage-collector", NULL, NULL, &pod_garbage},
+    {"replicaset", start_replicasets, stop_replicasets, NULL},
     {"resourceclaim", start_claims, stop_claims, NULL},
     {"resourcequota", NULL, NULL, &quota_usage_table},
     {"resourcepoolstatusrequest", start_pool_requests, stop_pool_requests, NULL},
@@ -115,6 +148,7 @@ enum { NROWS = sizeof ROWS / sizeof *ROWS };
 
 struct controllers {
     void *running[NROWS]; /* NULL: it does not */
+    struct shared *shared;
     struct control_settings settings;
 };
 
@@ -175,11 +209,13 @@ struct controllers *controllers_new(struct client *client,
                                     const struct controllers_opts *opts)
 {
     struct controllers *c = mem_zalloc(sizeof *c);
+    struct controllers_opts with = *opts;
+    with.shared = c->shared = shared_new(client, opts->log, opts->log_ctx);
     c->settings = opts->settings;
     c->settings.gates = opts->gates;
     for (int i = 0; i < NROWS; i++)
         if (is_wanted(&ROWS[i], opts->only))
-            c->running[i] = start(c, client, &ROWS[i], opts);
+            c->running[i] = start(c, client, &ROWS[i], &with);
     return c;
 }
 
@@ -189,5 +225,6 @@ void controllers_free(struct controllers *c)
         return;
     for (int i = 0; i < NROWS; i++)
         stop(&ROWS[i], c->running[i]);
+    shared_free(c->shared);
     free(c);
 }

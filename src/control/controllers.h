@@ -7,6 +7,7 @@
 #define DRAY_CONTROL_CONTROLLERS_H
 
 #include "control/reconciler.h"
+#include "control/shared.h"
 
 struct controllers;
 
@@ -17,6 +18,7 @@ struct controllers_opts {             /* texts outlive the controllers, gates to
     unsigned claim_workers, eviction_workers; /* 0: as upstream */
     void (*log)(void *ctx, const char *text); /* what goes wrong; or NULL */
     void *log_ctx;
+    struct shared *shared; /* controllers_new sets it */
 };
 
 /* Whether all the names of a list are known, with or without "-controller" at the end. */

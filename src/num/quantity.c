@@ -357,3 +357,10 @@ struct quantity quantity_dup(const struct quantity *q, struct arena *a)
     }
     return r;
 }
+
+const uint64_t *quantity_words(const struct quantity *q, uint32_t *n)
+{
+    _Static_assert(sizeof(mp_limb_t) == sizeof(uint64_t), "GMP with limbs of 64 bits");
+    *n = q->big ? (uint32_t)abs(q->big->size) : 0;
+    return q->big ? q->big->limbs : NULL;
+}

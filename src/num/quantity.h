@@ -80,6 +80,8 @@ double quantity_as_double(const struct quantity *q); /* the nearest double */
 double quantity_approx_double(const struct quantity *q);
 /* Plain decimal digits, no exponent, no suffix. */
 struct str quantity_exact(const struct quantity *q, struct arena *a);
+/* The 64-bit words of a big form's magnitude, the lowest first; NULL: it is small. */
+const uint64_t *quantity_words(const struct quantity *q, uint32_t *n);
 /* Equal for equal values, whatever the format or text. */
 uint64_t quantity_hash(const struct quantity *q);
 /* Copies into another arena. */
