@@ -111,7 +111,7 @@ static struct template *parse_range(struct parser *p, struct str text)
 /* *end: it was {end}. NULL: it was, or an error. */
 static struct template *parse_braces(struct parser *p, bool *end)
 {
-    struct str inside;
+    struct str inside = STR_NONE;
     if (!take_braces(p, &inside))
         return NULL;
     *end = str_is(inside, "end");
