@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "control/claims.h"
 #include "control/deployments.h"
+#include "control/disruption.h"
 #include "control/eviction.h"
 #include "control/garbage.h"
 #include "control/namespaces.h"
@@ -132,6 +133,7 @@ static const struct row {
 } ROWS[] = {
     {"deployment", start_deployments, stop_deployments, NULL},
     {"device-taint-eviction", start_eviction, stop_eviction, NULL},
+    {"disruption", NULL, NULL, &disruption_table},
     {"garbage-collector", start_garbage, stop_garbage, NULL},
     {"namespace", start_namespaces, stop_namespaces, NULL},
     {"node-lifecycle", NULL, NULL, &node_life},
