@@ -34,6 +34,7 @@ static const char USAGE[] =
     "taint-eviction             pods go from nodes with a NoExecute taint\n"
     "pod-garbage-collector      pods that nobody ends are ended\n"
     "resourcequota              what namespaces use of their quotas is counted\n"
+    "disruption                 disruption budgets are counted\n"
     "serviceaccount             an account \"default\" in each namespace\n"
     "root-ca-certificate-publisher\n"
     "                           and kube-root-ca.crt\n"
