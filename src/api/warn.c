@@ -27,7 +27,7 @@ static uint32_t count(const struct doc *list)
 
 /* ---- addresses ---- */
 
-static void warn_address(const struct api_warn *w, const char *path, struct str text)
+void warn_address(const struct api_warn *w, const char *path, struct str text)
 {
     struct rules_ip ip;
     if (!rules_ip_read(text, &ip))
@@ -262,6 +262,15 @@ static const struct {
     const char *group, *resource;
     warn_fn *warn;
 } KINDS[] = {
+    {"", "pods", warn_of_pod},
+    {"", "podtemplates", warn_of_template},
+    {"", "replicationcontrollers", warn_of_workload},
+    {"apps", "deployments", warn_of_workload},
+    {"apps", "replicasets", warn_of_workload},
+    {"apps", "statefulsets", warn_of_workload},
+    {"apps", "daemonsets", warn_of_daemons},
+    {"batch", "jobs", warn_of_workload},
+    {"batch", "cronjobs", warn_of_schedule},
     {"", "services", warn_of_service},
     {"", "services/status", warn_of_balancer},
     {"networking.k8s.io", "ingresses/status", warn_of_balancer},

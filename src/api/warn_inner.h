@@ -13,6 +13,11 @@ void warn_tell(const struct api_warn *w, const char *fmt, ...)
 /* What is said of a label of nodes that nobody should use anymore; NULL: nothing. */
 const char *warn_label(struct str label);
 
+/* Of an address that is not written as it should be. */
+void warn_address(const struct api_warn *w, const char *path, struct str text);
+
+warn_fn warn_of_pod, warn_of_workload, warn_of_daemons, warn_of_schedule,
+    warn_of_template;
 warn_fn warn_of_volume, warn_of_claim, warn_of_class, warn_of_capacity, warn_of_driver;
 
 #endif
