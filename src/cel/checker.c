@@ -388,11 +388,12 @@ static bool plausible_call(const struct call *call, const struct cel_decl *d)
 static const struct cel_type *try_overload(struct checker *c, const struct call *call,
                                            const struct cel_decl *d)
 {
+    /* Messages show their numbers: every overload that is looked at has its own. */
+    uint32_t base = d->nparams ? unify_vars(&c->u, d->nparams) : 0;
     if (!plausible_call(call, d))
         return NULL;
     if (d->alike)
         return unify_fits(&c->u, call->args[1], call->args[0]) ? d->result : NULL;
-    uint32_t base = d->nparams ? unify_vars(&c->u, d->nparams) : 0;
     size_t mark = unify_mark(&c->u);
     for (uint32_t i = 0; i < d->nargs; i++) {
         if (!unify_assignable(&c->u, call->args[i],
