@@ -124,6 +124,8 @@ static void test_kubernetes(void **state)
          "1:3: expected type 'optional_type(list(_var0))' but found 'list(_var0)'"},
         {"{?\"a\": []}",
          "1:8: expected type 'optional_type(list(_var0))' but found 'list(_var0)'"},
+        {"[[1][0], ?[]]",
+         "1:11: expected type 'optional_type(list(_var6))' but found 'list(_var6)'"},
         {"{?\"a\": optional.of(1)}", "map(string, int)"},
         {"{?1: optional.none()}", "map(int, dyn)"},
         {"[?optional.none()]", "list(dyn)"},
