@@ -35,6 +35,7 @@ static const char USAGE[] =
     "pod-garbage-collector      pods that nobody ends are ended\n"
     "resourcequota              what namespaces use of their quotas is counted\n"
     "disruption                 disruption budgets are counted\n"
+    "clusterrole-aggregation    roles get the rules of those that they select\n"
     "serviceaccount             an account \"default\" in each namespace\n"
     "root-ca-certificate-publisher\n"
     "                           and kube-root-ca.crt\n"

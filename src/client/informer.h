@@ -28,7 +28,7 @@ struct informer_opts {
     struct client_kind kind;     /* its texts outlive the informer, as do the next two */
     const char *namespace;       /* NULL: all of them */
     const char *labels, *fields; /* selectors; NULL: none */
-    bool metadata; /* of each object only its metadata is asked for */
+    bool metadata;               /* of each object only its metadata is asked for */
     struct object_opts objects;
 };
 

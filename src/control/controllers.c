@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "control/claims.h"
+#include "control/cluster_roles.h"
 #include "control/deployments.h"
 #include "control/disruption.h"
 #include "control/eviction.h"
@@ -131,6 +132,7 @@ static const struct row {
     void (*stop)(void *controller);
     const struct reconciler_def *table; /* that is all of it; or NULL */
 } ROWS[] = {
+    {"clusterrole-aggregation", NULL, NULL, &cluster_roles},
     {"deployment", start_deployments, stop_deployments, NULL},
     {"device-taint-eviction", start_eviction, stop_eviction, NULL},
     {"disruption", NULL, NULL, &disruption_table},

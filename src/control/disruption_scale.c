@@ -37,7 +37,7 @@ static enum progress find_owner(struct work *w, const struct resources *known,
                                 const struct object *pod, struct owner *out)
 {
     const struct guarded *g = guarded(pod);
-    const struct doc *d;
+    const struct doc *d = NULL;
     *out = (struct owner){g->owner_version, g->owner_kind, g->owner_name, g->owner_uid};
     if (!str_is(out->kind, "ReplicaSet"))
         return PROGRESS_DONE;
@@ -57,7 +57,7 @@ enum progress disruption_scale(struct work *w, const struct resources *known,
     enum progress all = PROGRESS_DONE;
     *out = 0;
     for (size_t i = 0; i < pods->n && all == PROGRESS_DONE; i++) {
-        const struct doc *d;
+        const struct doc *d = NULL;
         struct owner owner;
         int64_t replicas = 0;
         bool known_already = false;
