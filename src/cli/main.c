@@ -12,6 +12,7 @@ static const struct command {
     {"allocate", cmd_allocate, "say which node and which devices every pending pod gets"},
     {"apply", cmd_apply, "make objects of a server as files have them"},
     {"delete", cmd_delete, "delete objects of a server"},
+    {"describe", cmd_describe, "print all of an object, and its events"},
     {"events", cmd_events, "print what happened to objects of a server"},
     {"get", cmd_get, "print objects of a server"},
     {"logs", cmd_logs, "print what a pod has said"},
