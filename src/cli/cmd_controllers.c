@@ -28,6 +28,7 @@ static const char USAGE[] =
     "                           (with the gate DRAResourcePoolStatus)\n"
     "replicaset                 as many pods of a template as are wanted\n"
     "deployment                 templates are rolled out, a ReplicaSet for each\n"
+    "daemonset                  a pod on each node that fits\n"
     "garbage-collector          objects go when their owners have gone\n"
     "namespace                  a namespace that is deleted is emptied\n"
     "node-lifecycle             nodes that fall silent are lost, and tainted\n"

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "control/claims.h"
 #include "control/cluster_roles.h"
+#include "control/daemonsets.h"
 #include "control/deployments.h"
 #include "control/disruption.h"
 #include "control/eviction.h"
@@ -88,7 +89,19 @@ static void *start_deployments(struct client *c, const struct controllers_opts *
     return deployments_new(o->shared, &opts);
 }
 
+static void *start_daemonsets(struct client *c, const struct controllers_opts *o)
+{
+    struct workload_opts opts = workload(o);
+    (void)c;
+    return daemonsets_new(o->shared, &opts);
+}
+
 /* ---- and one that ends it ---- */
+
+static void stop_daemonsets(void *c)
+{
+    daemonsets_free(c);
+}
 
 static void stop_replicasets(void *c)
 {
@@ -132,6 +145,7 @@ static const struct row {
     void (*stop)(void *controller);
     const struct reconciler_def *table; /* that is all of it; or NULL */
 } ROWS[] = {
+    {"daemonset", start_daemonsets, stop_daemonsets, NULL},
     {"clusterrole-aggregation", NULL, NULL, &cluster_roles},
     {"deployment", start_deployments, stop_deployments, NULL},
     {"device-taint-eviction", start_eviction, stop_eviction, NULL},
