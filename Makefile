@@ -47,6 +47,7 @@ test-peers: all
 	$(if $(ARGS),,tests/peers/run-sessions $(BUILD)/dray)
 	$(if $(ARGS),,tests/peers/compare-openapi $(BUILD)/dray)
 	$(if $(ARGS),,tests/peers/run-claims $(BUILD)/dray)
+	$(if $(ARGS),,tests/peers/run-workloads $(BUILD)/dray)
 
 crash: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet dray tests/store/store_crash tests/server/server_crash
