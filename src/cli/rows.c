@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/template.h"
+#include "num/quantity.h"
 
 const char ROWS_ACCEPT[] =
     "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
@@ -165,22 +166,40 @@ static void add_row(struct rows *r, const struct doc *row, struct arena *a)
 
 struct sortable {
     const struct doc *row, *value; /* value NULL: the path leads nowhere */
+    struct quantity amount;
+    bool has_amount; /* a text that is one: "8", "32Gi" */
     uint32_t at;
 };
 
-/* Numbers by value, what there is none of first, all else as text. */
+static int in_place(const struct sortable *a, const struct sortable *b)
+{
+    return (int)(a->at > b->at) - (int)(a->at < b->at);
+}
+
+/* Numbers and quantities by value, what there is none of first, all else as text. */
 static int compare(const void *x, const void *y)
 {
     const struct sortable *a = x, *b = y;
     double p, q;
     if (!a->value || !b->value)
-        return (a->value != NULL) - (b->value != NULL);
+        return a->value || b->value ? (a->value ? 1 : -1) : in_place(a, b);
+    int c = 0;
     if (doc_double(a->value, &p) && doc_double(b->value, &q))
-        return p != q ? (p > q) - (p < q) : (int)(a->at > b->at) - (a->at < b->at);
-    int c = a->value->type == DOC_STRING && b->value->type == DOC_STRING
-                ? str_cmp(doc_str(a->value), doc_str(b->value))
-                : 0;
-    return c ? c : (int)(a->at > b->at) - (a->at < b->at);
+        c = (p > q) - (p < q);
+    else if (a->has_amount && b->has_amount)
+        c = quantity_cmp(&a->amount, &b->amount);
+    else if (a->value->type == DOC_STRING && b->value->type == DOC_STRING)
+        c = str_cmp(doc_str(a->value), doc_str(b->value));
+    return c ? c : in_place(a, b);
+}
+
+static struct sortable make_sortable(const struct doc *row, const struct doc *value,
+                                     uint32_t at, struct arena *a)
+{
+    struct sortable s = {.row = row, .value = value, .at = at};
+    s.has_amount = value && value->type == DOC_STRING &&
+                   quantity_parse(doc_str(value), a, &s.amount, NULL);
+    return s;
 }
 
 static const struct sortable *in_order(const struct rows *r, const struct doc *list,
@@ -195,7 +214,7 @@ static const struct sortable *in_order(const struct rows *r, const struct doc *l
         uint32_t n = 0;
         const struct doc *const *found =
             sort && object ? jsonpath_find(&path, object, a, &n) : NULL;
-        v[i] = (struct sortable){&list->items[i], n ? found[0] : NULL, i};
+        v[i] = make_sortable(&list->items[i], n ? found[0] : NULL, i, a);
     }
     if (sort)
         qsort(v, list->n, sizeof *v, compare);
