@@ -80,6 +80,16 @@ static bool refuse(const struct client_answer *a, struct err *e)
     return session_refuse(a, e);
 }
 
+/* As a file has it, with the namespace that it is applied to. */
+static struct doc body_of(const struct session *s, const struct target *t)
+{
+    struct doc body = doc_dup(s->a, t->object);
+    struct doc *meta = (struct doc *)doc_get(&body, "metadata");
+    if (t->namespace.n && meta && meta->type == DOC_MAP)
+        doc_set_text(s->a, meta, "namespace", t->namespace);
+    return body;
+}
+
 /* NULL: it was refused. */
 static const struct doc *apply(struct session *s, const struct target *t,
                                const struct apply_opts *o, struct err *e)
@@ -89,7 +99,8 @@ static const struct doc *apply(struct session *s, const struct target *t,
         err_set(e, ERR_INVALID, "metadata.name: a name is needed to apply an object");
         return NULL;
     }
-    doc_write_json(t->object, DOC_JSON_COMPACT, &body);
+    struct doc object = body_of(s, t);
+    doc_write_json(&object, DOC_JSON_COMPACT, &body);
     struct client_request q = {.method = "PATCH",
                                .path = path_of(s, t, o),
                                .type = "application/apply-patch+yaml",
