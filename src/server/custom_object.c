@@ -244,7 +244,9 @@ bool custom_complete(const struct resource *res, struct doc *d,
     note_duplicates(src, a, issues);
     if (said && !api_check_shape(type, said, STR("metadata"), a, issues))
         return false;
-    if (!structural_prune(res->custom->schema, d, false, note_unknown, &unknown, a, why))
+    if (!structural_prune(res->custom->schema, d, false, note_unknown, &unknown, a,
+                          why) ||
+        !structural_floats(d, a, why))
         return false;
     structural_default(res->custom->schema, d, a);
     struct doc *meta = object_meta(d);
