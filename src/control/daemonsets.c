@@ -277,7 +277,8 @@ static void on_set(void *ctx, const struct object *old, const struct object *now
     struct daemonsets *d = ctx;
     if (old && (!now || !str_eq(old->uid, now->uid)))
         expect_forget(&d->expect, old->key);
-    worker_add(d->worker, now ? now->key : old->key);
+    if (now || old)
+        worker_add(d->worker, now ? now->key : old->key);
 }
 
 static void add_set(void *ctx, const struct object *o)

@@ -192,7 +192,8 @@ static void on_set(void *ctx, const struct object *old, const struct object *now
 static void on_deployment(void *ctx, const struct object *old, const struct object *now)
 {
     struct deployments *d = ctx;
-    worker_add(d->worker, now ? now->key : old->key);
+    if (now || old)
+        worker_add(d->worker, now ? now->key : old->key);
 }
 
 /* The last pod of a deployment that is recreated has gone: now its new pods may come. */

@@ -272,7 +272,8 @@ static void on_set(void *ctx, const struct object *old, const struct object *now
     struct replicasets *r = ctx;
     if (old && (!now || !str_eq(old->uid, now->uid)))
         expect_forget(&r->expect, old->key);
-    worker_add(r->worker, now ? now->key : old->key);
+    if (now || old)
+        worker_add(r->worker, now ? now->key : old->key);
 }
 
 /* ---- life ---- */
