@@ -23,7 +23,7 @@ struct output_column {
 
 struct output {
     enum output_kind kind;
-    const struct template *template;
+    const struct template_part *template;
     const struct output_column *columns;
     uint32_t ncolumns;
     bool managed; /* metadata.managedFields is shown */

@@ -5,13 +5,12 @@ enum { MAX_NESTED = 32 };
 
 enum part_kind { PART_TEXT, PART_PATH, PART_RANGE };
 
-struct template
-{ /* a part, and those behind it */
+struct template_part { /* a part, and those behind it */
     enum part_kind kind;
     struct str text;
     struct jsonpath path;
-    const struct template *inside; /* of a range */
-    const struct template *next;
+    const struct template_part *inside; /* of a range */
+    const struct template_part *next;
 };
 
 struct parser {
@@ -24,9 +23,9 @@ struct parser {
 
 /* ---- parsing ---- */
 
-static struct template *part(struct parser *p, enum part_kind kind)
+static struct template_part *part(struct parser *p, enum part_kind kind)
 {
-    struct template *t = ARENA_NEW(p->a, struct template);
+    struct template_part *t = ARENA_NEW(p->a, struct template_part);
     t->kind = kind;
     return t;
 }
@@ -72,11 +71,12 @@ static struct str unquote(struct str s, struct arena *a)
     return (struct str){p, n};
 }
 
-static const struct template *parse_parts(struct parser *p, bool *closed);
+static const struct template_part *parse_parts(struct parser *p, bool *closed);
 
-static struct template *parse_path(struct parser *p, enum part_kind kind, struct str text)
+static struct template_part *parse_path(struct parser *p, enum part_kind kind,
+                                        struct str text)
 {
-    struct template *t = part(p, kind);
+    struct template_part *t = part(p, kind);
     struct str path = str_starts(text, STR("$")) ? str_sub(text, 1, text.n) : text;
     if (str_is(path, "@") || !path.n)
         path = STR("");
@@ -89,10 +89,11 @@ static struct template *parse_path(struct parser *p, enum part_kind kind, struct
     return t;
 }
 
-static struct template *parse_range(struct parser *p, struct str text)
+static struct template_part *parse_range(struct parser *p, struct str text)
 {
     bool closed = false;
-    struct template *t = parse_path(p, PART_RANGE, str_trim(str_sub(text, 5, text.n)));
+    struct template_part *t =
+        parse_path(p, PART_RANGE, str_trim(str_sub(text, 5, text.n)));
     if (!t)
         return NULL;
     if (++p->depth > MAX_NESTED) {
@@ -109,7 +110,7 @@ static struct template *parse_range(struct parser *p, struct str text)
 }
 
 /* *end: it was {end}. NULL: it was, or an error. */
-static struct template *parse_braces(struct parser *p, bool *end)
+static struct template_part *parse_braces(struct parser *p, bool *end)
 {
     struct str inside = STR_NONE;
     if (!take_braces(p, &inside))
@@ -120,28 +121,28 @@ static struct template *parse_braces(struct parser *p, bool *end)
     if (str_starts(inside, STR("range ")))
         return parse_range(p, inside);
     if (inside.n >= 2 && (inside.p[0] == '"' || inside.p[0] == '\'')) {
-        struct template *t = part(p, PART_TEXT);
+        struct template_part *t = part(p, PART_TEXT);
         t->text = unquote(inside, p->a);
         return t;
     }
     return parse_path(p, PART_PATH, inside);
 }
 
-static struct template *parse_text(struct parser *p)
+static struct template_part *parse_text(struct parser *p)
 {
     size_t brace = str_find_byte(p->text, '{', p->at);
-    struct template *t = part(p, PART_TEXT);
+    struct template_part *t = part(p, PART_TEXT);
     t->text = str_sub(p->text, p->at, brace);
     p->at = brace == SIZE_MAX ? p->text.n : brace;
     return t;
 }
 
-static const struct template *parse_parts(struct parser *p, bool *closed)
+static const struct template_part *parse_parts(struct parser *p, bool *closed)
 {
-    const struct template *first = NULL, **last = &first;
+    const struct template_part *first = NULL, **last = &first;
     while (p->at < p->text.n) {
         bool end = false;
-        struct template *t =
+        struct template_part *t =
             p->text.p[p->at] == '{' ? parse_braces(p, &end) : parse_text(p);
         if (end && !p->depth)
             err_set(p->e, ERR_INVALID, "not in range, nothing to end");
@@ -154,12 +155,13 @@ static const struct template *parse_parts(struct parser *p, bool *closed)
     return first;
 }
 
-const struct template *template_parse(struct str text, struct arena *a, struct err *e)
+const struct template_part *template_parse(struct str text, struct arena *a,
+                                           struct err *e)
 {
     struct err own = ERR_INIT;
     struct parser p = {.text = arena_str(a, text), .a = a, .e = &own};
     bool closed;
-    const struct template *t = parse_parts(&p, &closed);
+    const struct template_part *t = parse_parts(&p, &closed);
     if (own.code == ERR_NONE)
         return t ? t : part(&p, PART_TEXT);
     err_set(e, own.code, "error parsing jsonpath %.*s, %s", STR_ARG(text),
@@ -189,7 +191,7 @@ void template_value(const struct doc *d, struct strbuf *out)
         doc_write_json(d, DOC_JSON_COMPACT | DOC_JSON_SORT | DOC_JSON_HTML, out);
 }
 
-static const struct doc *const *find(const struct template *t, const struct doc *d,
+static const struct doc *const *find(const struct template_part *t, const struct doc *d,
                                      struct arena *a, uint32_t *n)
 {
     if (t->path.n)
@@ -200,8 +202,8 @@ static const struct doc *const *find(const struct template *t, const struct doc 
     return self;
 }
 
-static void print_path(const struct template *t, const struct doc *d, struct arena *a,
-                       struct strbuf *out)
+static void print_path(const struct template_part *t, const struct doc *d,
+                       struct arena *a, struct strbuf *out)
 {
     uint32_t n;
     const struct doc *const *found = find(t, d, a, &n);
@@ -213,8 +215,8 @@ static void print_path(const struct template *t, const struct doc *d, struct are
 }
 
 /* A list that the path leads to is walked, as its items would be. */
-static void print_range(const struct template *t, const struct doc *d, struct arena *a,
-                        struct strbuf *out)
+static void print_range(const struct template_part *t, const struct doc *d,
+                        struct arena *a, struct strbuf *out)
 {
     uint32_t n;
     const struct doc *const *found = find(t, d, a, &n);
@@ -227,7 +229,7 @@ static void print_range(const struct template *t, const struct doc *d, struct ar
         template_print(t->inside, found[i], a, out);
 }
 
-void template_print(const struct template *t, const struct doc *d, struct arena *a,
+void template_print(const struct template_part *t, const struct doc *d, struct arena *a,
                     struct strbuf *out)
 {
     for (; t; t = t->next) {

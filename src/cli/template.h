@@ -9,13 +9,14 @@
 #include "api/jsonpath.h"
 #include "base/err.h"
 
-struct template;
+struct template_part;
 
 /* Everything lives in the arena. NULL: braces that do not close, no path, range without
  * end. */
-const struct template *template_parse(struct str text, struct arena *a, struct err *e);
+const struct template_part *template_parse(struct str text, struct arena *a,
+                                           struct err *e);
 /* What a path does not lead to is empty. */
-void template_print(const struct template *t, const struct doc *d, struct arena *a,
+void template_print(const struct template_part *t, const struct doc *d, struct arena *a,
                     struct strbuf *out);
 /* A value as it stands in such output: a string as it is, all else as JSON. */
 void template_value(const struct doc *d, struct strbuf *out);

@@ -39,7 +39,8 @@ static void test_prints(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct err e = ERR_INIT;
         struct strbuf out = STRBUF_INIT;
-        const struct template *t = template_parse(str_from(CASES[i].template), &a, &e);
+        const struct template_part *t =
+            template_parse(str_from(CASES[i].template), &a, &e);
         assert_int_equal(e.code, ERR_NONE);
         assert_non_null(t);
         template_print(t, &d, &a, &out);
