@@ -65,7 +65,7 @@ enum progress rollout_scale(struct rollout *r, struct replica_set *set, int64_t 
 int64_t replica_set_revision(const struct doc *set);
 bool replica_set_wanted_note(const struct replica_set *set, const char *key,
                              int64_t *out);
-bool template_is_same(const struct doc *a, const struct doc *b, struct arena *arena);
+bool template_is_same(const struct doc *x, const struct doc *y, struct arena *a);
 int by_creation(const struct replica_set *a, const struct replica_set *b);
 
 /* ---- plans (deployment_plan.c) ---- */

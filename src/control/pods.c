@@ -28,7 +28,7 @@ bool pod_is_leaving(const struct doc *pod)
 bool pod_is_ready(const struct doc *pod, int64_t *since)
 {
     const struct doc *list = field_list(pod, "status.conditions");
-    int64_t ignored;
+    int64_t ignored = 0;
     since = since ? since : &ignored;
     *since = 0;
     for (uint32_t i = 0; i < list->n; i++)
@@ -42,7 +42,7 @@ bool pod_is_ready(const struct doc *pod, int64_t *since)
 bool pod_is_available(const struct doc *pod, int64_t min_ready_s, int64_t now,
                       int64_t *wait_s)
 {
-    int64_t since, ignored;
+    int64_t since, ignored = 0;
     wait_s = wait_s ? wait_s : &ignored;
     *wait_s = 0;
     if (!pod_is_ready(pod, &since))
