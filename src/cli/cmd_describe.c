@@ -47,10 +47,10 @@ static struct doc *events_of(struct session *s, const struct doc *object)
     static const struct client_kind EVENT = {"", "v1", "events", true};
     const struct doc *meta = doc_get(object, "metadata");
     struct strbuf b = STRBUF_INIT;
-    struct str namespace = doc_get_text(meta, "namespace");
-    if (!namespace.n)
-    namespace = STR("default");
-    strbuf_addstr(&b, client_path(&EVENT, namespace, STR_NONE, NULL, s->a));
+    struct str place = doc_get_text(meta, "namespace");
+    if (!place.n)
+        place = STR("default");
+    strbuf_addstr(&b, client_path(&EVENT, place, STR_NONE, NULL, s->a));
     strbuf_adds(&b, "?fieldSelector=");
     query_escape(arena_printf(s->a, "involvedObject.name=%.*s,involvedObject.uid=%.*s",
                               STR_ARG(doc_get_text(meta, "name")),
