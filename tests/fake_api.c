@@ -110,6 +110,75 @@ static void write_down(struct fake_api *f, const struct asked *q, const char *ve
     doc_append(f->a, &f->actions, action);
 }
 
+/* ---- like a server in earnest ---- */
+
+static struct doc *meta_of(struct doc *d)
+{
+    return (struct doc *)doc_get(d, "metadata");
+}
+
+static void stamp(struct fake_api *f, struct doc *d)
+{
+    set_text(f, meta_of(d), "resourceVersion",
+             arena_printf(f->a, "%llu", (unsigned long long)++f->version));
+}
+
+static void told(struct fake_api *f, const struct asked *q, const char *type,
+                 const struct doc *d)
+{
+    if (!f->stores)
+        return;
+    fake_api_tell(f, type, arena_strdup(f->a, arena_str(f->a, q->resource).p), d);
+}
+
+static bool is_held_back(const struct doc *d)
+{
+    const struct doc *list = doc_path(d, "metadata.finalizers");
+    return list && list->n > 0;
+}
+
+static bool is_deleted(const struct doc *d)
+{
+    return meta_text(d, "deletionTimestamp").n > 0;
+}
+
+/* What a write of a part leaves as it was. */
+static void keep_rest(struct fake_api *f, const struct asked *q, struct doc *d,
+                      const struct doc *have)
+{
+    const struct doc *status = doc_get(q->sub.n ? d : have, "status");
+    struct doc kept = status ? doc_dup(f->a, status) : doc_make_map();
+    if (q->sub.n)
+        *d = doc_dup(f->a, have);
+    doc_set(f->a, d, "status", kept);
+}
+
+static bool counts_down(struct fake_api *f, struct doc *failure, const char *key)
+{
+    int64_t n;
+    if (!doc_get_int64(failure, key, &n) || n <= 0)
+        return false;
+    doc_set(f->a, failure, key, doc_make_int(f->a, n - 1));
+    return true;
+}
+
+static struct doc *failure_of(struct fake_api *f, const struct asked *q, const char *verb)
+{
+    for (uint32_t i = 0; i < f->failures.n; i++) {
+        struct doc *d = &f->failures.items[i];
+        struct str v = doc_get_text(d, "verb"), r = doc_get_text(d, "resource"),
+                   sub = doc_get_text(d, "subresource");
+        bool any_verb = !v.n || str_is(v, "*") || str_is(v, verb);
+        bool any_kind = !r.n || str_is(r, "*") || str_eq(r, q->resource);
+        if (!any_verb || !any_kind || (sub.n && !str_eq(sub, q->sub)) ||
+            counts_down(f, d, "skip"))
+            continue;
+        if (!doc_get(d, "times") || counts_down(f, d, "times"))
+            return d;
+    }
+    return NULL;
+}
+
 /* ---- answers ---- */
 
 static void respond(struct fake_api *f, struct net_exchange *x, unsigned status,
@@ -173,10 +242,26 @@ static void watch(struct fake_api *f, struct net_exchange *x, struct str resourc
     say_end(f, x);
 }
 
+/* Answers as the test wants it. */
+static bool fails(struct fake_api *f, struct net_exchange *x, const struct asked *q,
+                  const char *verb)
+{
+    const struct doc *d = failure_of(f, q, verb);
+    int64_t status = 500;
+    if (!d)
+        return false;
+    doc_get_int64(d, "status", &status);
+    refuse(f, x, (unsigned)status, arena_str(f->a, doc_get_text(d, "reason")).p,
+           doc_get_text(d, "error"));
+    return true;
+}
+
 static void create(struct fake_api *f, struct net_exchange *x, const struct asked *q)
 {
     struct doc d = body_of(f, x);
     write_down(f, q, "create", "object", &d, STR_NONE);
+    if (fails(f, x, q, "create"))
+        return;
     if (f->create_fails) {
         refuse(f, x, 409, "Conflict",
                arena_printf(f->a,
@@ -189,9 +274,17 @@ static void create(struct fake_api *f, struct net_exchange *x, const struct aske
     struct str base = doc_get_text(meta, "generateName");
     if (base.n)
         set_text(f, meta, "name",
-                 arena_printf(f->a, "%.*s-%u", STR_ARG(base), ++f->ngenerated));
+                 f->stores
+                     ? arena_printf(f->a, "%.*s%u", STR_ARG(base), f->ngenerated++)
+                     : arena_printf(f->a, "%.*s-%u", STR_ARG(base), ++f->ngenerated));
     set_text(f, meta, "namespace", q->namespace);
+    if (f->stores) {
+        stamp(f, &d);
+        set_text(f, meta, "uid",
+                 arena_printf(f->a, "made-%llu", (unsigned long long)f->version));
+    }
     put(f, &f->objects, q->resource, &d);
+    told(f, q, "ADDED", &d);
     respond(f, x, 201, &d);
 }
 
@@ -210,6 +303,8 @@ static void get(struct fake_api *f, struct net_exchange *x, const struct asked *
                 const struct doc *have)
 {
     write_down(f, q, "get", NULL, NULL, STR_NONE);
+    if (fails(f, x, q, "get"))
+        return;
     if (have)
         respond(f, x, 200, have);
     else
@@ -218,12 +313,70 @@ static void get(struct fake_api *f, struct net_exchange *x, const struct asked *
                             STR_ARG(q->name)));
 }
 
-static void update(struct fake_api *f, struct net_exchange *x, const struct asked *q)
+static void remove_one(struct fake_api *f, const struct asked *q, struct doc *have)
+{
+    struct doc *list = list_of(f, &f->objects, q->resource);
+    struct doc gone = *have;
+    *have = list->items[--list->n];
+    told(f, q, "DELETED", &gone);
+}
+
+/* false: it is answered. */
+static bool replace(struct fake_api *f, struct net_exchange *x, const struct asked *q,
+                    struct doc *d, struct doc *have)
+{
+    if (!have) {
+        refuse(f, x, 404, "NotFound", STR("not found"));
+        return false;
+    }
+    if (!str_eq(meta_text(d, "resourceVersion"), meta_text(have, "resourceVersion"))) {
+        refuse(f, x, 409, "Conflict", STR("the object has been modified"));
+        return false;
+    }
+    keep_rest(f, q, d, have);
+    stamp(f, d);
+    if (!is_deleted(have) || is_held_back(d))
+        return true;
+    remove_one(f, q, have);
+    respond(f, x, 200, d);
+    return false;
+}
+
+static void update(struct fake_api *f, struct net_exchange *x, const struct asked *q,
+                   struct doc *have)
 {
     struct doc d = body_of(f, x);
     write_down(f, q, "update", "object", &d, STR_NONE);
+    if (fails(f, x, q, "update"))
+        return;
+    if (f->stores && !replace(f, x, q, &d, have))
+        return;
     put(f, &f->objects, q->resource, &d);
+    told(f, q, "MODIFIED", &d);
     respond(f, x, 200, &d);
+}
+
+/* "$patch: delete" takes the item of this uid out of a list. */
+static bool patch_deletes(struct doc *list, const struct doc *value)
+{
+    const struct doc *item =
+        value->type == DOC_LIST && value->n == 1 ? value->items : NULL;
+    uint32_t kept = 0;
+    if (!item || !doc_is_string(doc_get(item, "$patch"), "delete"))
+        return false;
+    for (uint32_t i = 0; list && i < list->n; i++)
+        if (!str_eq(doc_get_text(&list->items[i], "uid"), doc_get_text(item, "uid")))
+            list->items[kept++] = list->items[i];
+    if (list)
+        list->n = kept;
+    return true;
+}
+
+static void patch_member(struct fake_api *f, struct doc *own, const struct doc_member *m)
+{
+    struct doc *have = (struct doc *)doc_get_str(own, doc_key(m));
+    if (!patch_deletes(have, &m->value))
+        doc_set_str(f->a, own, doc_key(m), m->value);
 }
 
 /* Of a status: its members take the place of what is there. */
@@ -233,6 +386,8 @@ static void patch(struct fake_api *f, struct net_exchange *x, const struct asked
     struct doc d = body_of(f, x);
     const struct doc *status = doc_get(&d, "status");
     write_down(f, q, "patch", "patch", &d, net_header_get(x, "content-type"));
+    if (fails(f, x, q, "patch"))
+        return;
     if (!have) {
         get(f, x, q, NULL);
         return;
@@ -241,18 +396,27 @@ static void patch(struct fake_api *f, struct net_exchange *x, const struct asked
     if (!own || own->type != DOC_MAP)
         own = doc_set(f->a, have, "status", doc_make_map());
     for (uint32_t i = 0; status && i < status->n; i++)
-        doc_set_str(f->a, own, doc_key(&status->members[i]), status->members[i].value);
+        patch_member(f, own, &status->members[i]);
+    if (f->stores)
+        stamp(f, have);
+    told(f, q, "MODIFIED", have);
     respond(f, x, 200, have);
 }
 
 static void drop(struct fake_api *f, struct net_exchange *x, const struct asked *q,
                  struct doc *have)
 {
-    struct doc *list = list_of(f, &f->objects, q->resource);
     struct doc status = doc_make_map();
     write_down(f, q, "delete", NULL, NULL, STR_NONE);
-    if (have)
-        *have = list->items[--list->n];
+    if (fails(f, x, q, "delete"))
+        return;
+    if (have && f->stores && is_held_back(have)) {
+        set_text(f, meta_of(have), "deletionTimestamp", STR("2026-01-01T00:00:00Z"));
+        stamp(f, have);
+        told(f, q, "MODIFIED", have);
+    } else if (have) {
+        remove_one(f, q, have);
+    }
     respond(f, x, have ? 200 : 404, &status);
 }
 
@@ -271,7 +435,7 @@ static void handle(void *ctx, struct net_exchange *x)
     else if (str_is(x->method, "GET"))
         get(f, x, &q, have);
     else if (str_is(x->method, "PUT"))
-        update(f, x, &q);
+        update(f, x, &q, have);
     else if (str_is(x->method, "PATCH"))
         patch(f, x, &q, have);
     else
@@ -289,6 +453,7 @@ void fake_api_open(struct fake_api *f, struct arena *a)
                            .objects = doc_make_map(),
                            .known = doc_make_map(),
                            .actions = doc_make_list(),
+                           .failures = doc_make_list(),
                            .events = doc_make_list()};
     f->server = net_server_new(f->loop, &opts, handle, f, NULL);
     f->client = client_new_inner(f->loop, net_inner_new(f->server, &who));

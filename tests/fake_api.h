@@ -26,6 +26,14 @@ struct fake_api {
     struct fake_stream streams[16];
     uint32_t nstreams, ngenerated;
     bool create_fails;
+    /* Like a server in earnest: versions grow and are compared, watches are told of every
+     * write, a status is written apart from the rest, finalizers hold objects back, uids
+     * are made, and names end in the number alone. */
+    bool stores;
+    uint64_t version;
+    /* Calls that fail: verb, resource ("" or "*": any), error, reason, status (500), and
+     * after how many of the kind that go well, "skip"; each "times" (none: always). */
+    struct doc failures;
     struct doc actions; /* a list: verb, resource, ... as client-go writes them down */
     struct doc events;  /* a list of "Type Reason message" */
 };

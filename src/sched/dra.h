@@ -35,7 +35,8 @@ enum dra_kind { DRA_CLAIM, DRA_CLASS, DRA_SLICE, DRA_KINDS };
  * tells (the assume cache, spec 7.10). */
 struct dra_event {
     enum dra_kind kind;
-    const struct object *old, *now; /* NULL: it is new; it is gone */
+    const struct object *old, *now; /* NULL: it is new; it is gone; both: it is gone, and
+                                       nobody knows what it was last */
     /* May help pods whatever they wait for; else only those of the claim old or now
      * (dra_pod_claims). dra_hint says so for each. */
     bool all_pods;

@@ -38,8 +38,8 @@ static bool helps(struct dra *d, const struct object *pod, const struct object *
                   const struct object *now)
 {
     bool used;
-    if (!now) /* final states are known: informers tell of what was missed */
-        return dra_is_allocated(old);
+    if (!now)
+        return !old || dra_is_allocated(old);
     if (!uses(d, pod, now->uid, &used))
         return false;
     if (old && dra_is_allocated(old) && !dra_is_allocated(now))

@@ -293,6 +293,9 @@ void dra_wake_waiting(struct dra *d);
 enum progress dra_delete_claim(struct dra_cycle *c, struct dra_need *need,
                                struct sched_status *out);
 
+/* What one claim adds to a node's score (dra_score.c, spec 7.6). */
+int64_t dra_score_claim(const struct view_claim *claim, const struct view_allocation *al);
+
 /* ---- groups (dra_group.c) ---- */
 
 void dra_group_join(struct dra_group *g, struct dra_cycle *c);

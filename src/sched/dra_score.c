@@ -48,6 +48,12 @@ static int64_t score_claim(const struct view_claim *claim, const struct picked *
     return score;
 }
 
+int64_t dra_score_claim(const struct view_claim *claim, const struct view_allocation *al)
+{
+    struct picked p = {.stored = al};
+    return score_claim(claim, &p);
+}
+
 int64_t dra_score(const struct dra_cycle *c, struct str node)
 {
     const struct strmap_entry *e = strmap_find(&c->offers, node);
