@@ -43,6 +43,13 @@ const struct doc *fake_api_list(struct fake_api *f, const char *resource)
     return list_of(f, &f->objects, str_from(resource));
 }
 
+const struct doc *fake_api_find(struct fake_api *f, const char *resource,
+                                const struct doc *like)
+{
+    return find(list_of(f, &f->objects, str_from(resource)), meta_text(like, "namespace"),
+                meta_text(like, "name"));
+}
+
 /* ---- what is asked ---- */
 
 struct asked {

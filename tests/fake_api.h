@@ -46,6 +46,9 @@ void fake_api_put(struct fake_api *f, const char *resource, const struct doc *ob
 /* An event for whoever watches. */
 void fake_api_tell(struct fake_api *f, const char *type, const char *resource,
                    const struct doc *object);
+/* The object there is of the same name; or NULL. */
+const struct doc *fake_api_find(struct fake_api *f, const char *resource,
+                                const struct doc *like);
 /* All objects of a resource, a list. */
 const struct doc *fake_api_list(struct fake_api *f, const char *resource);
 /* Rounds of the loop, so that what is ready happens. */

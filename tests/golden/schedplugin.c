@@ -37,8 +37,13 @@ static uint64_t clock_ns(void *ctx)
 void site_put(struct site *s, const char *field, const char *resource)
 {
     const struct doc *list = doc_get(s->in, field);
-    for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++)
-        fake_api_put(&s->api, resource, &list->items[i], true);
+    for (uint32_t i = 0; list && list->type == DOC_LIST && i < list->n; i++) {
+        struct doc d = doc_dup(s->a, &list->items[i]);
+        if (fake_api_find(&s->api, resource, &d)) /* what has no server may be alike */
+            doc_set_text(s->a, (struct doc *)doc_get(&d, "metadata"), "name",
+                         arena_printf(s->a, "again-%u", i));
+        fake_api_put(&s->api, resource, &d, true);
+    }
 }
 
 static const struct {

@@ -105,6 +105,19 @@ static int by_text(const void *a, const void *b)
     return str_cmp(doc_str(a), doc_str(b));
 }
 
+/* Recorded as a set. */
+static void sort_texts(struct doc *list)
+{
+    uint32_t n = 0;
+    if (list->type != DOC_LIST || !list->n)
+        return;
+    qsort(list->items, list->n, sizeof *list->items, by_text);
+    for (uint32_t i = 0; i < list->n; i++)
+        if (!n || by_text(&list->items[n - 1], &list->items[i]))
+            list->items[n++] = list->items[i];
+    list->n = n;
+}
+
 static void run_allocated(struct site *s)
 {
     static const char *const FIELDS[] = {"devices", "shared", "capacity"};
@@ -118,8 +131,7 @@ static void run_allocated(struct site *s)
     struct doc got = dra_allocated(s->dra, s->a);
     for (int i = 0; i < 3; i++) {
         struct doc *list = (struct doc *)doc_get(&got, FIELDS[i]);
-        if (list->type == DOC_LIST && list->n)
-            qsort(list->items, list->n, sizeof *list->items, by_text);
+        sort_texts(list);
         site_check(s, FIELDS[i], doc_get(doc_get(s->c->doc, "out"), FIELDS[i]), list);
     }
 }
