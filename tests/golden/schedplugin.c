@@ -216,6 +216,8 @@ static struct doc pod_status(struct site *s)
 
 /* ---- a pod ---- */
 
+enum { LONG_BINDING_MS = 60000, RECORDER_S = 30 };
+
 struct walk {
     struct site s;
     struct object *pod;
@@ -226,6 +228,7 @@ struct walk {
     struct str node; /* where it is reserved */
     int64_t *scores; /* of the first nodes */
     uint32_t nscores;
+    uint64_t binding_ms;
     const struct doc *claims; /* as last recorded */
 };
 
@@ -300,6 +303,7 @@ static void begin(struct walk *w)
     read_nodes(w);
     struct dra_args args = {.filter_ms = milliseconds(w->s.in, "filterTimeoutSeconds"),
                             .binding_ms = milliseconds(w->s.in, "bindingTimeoutSeconds")};
+    w->binding_ms = args.binding_ms;
     if (doc_path(pod, "spec.schedulingGroup"))
         w->group = dra_group_new(w->s.dra);
     w->pod = site_object(pod);
@@ -356,6 +360,8 @@ static void ask(struct walk *w, struct str point)
         reserve(w);
     } else if (str_is(point, "prebind")) {
         dra_pre_bind(w->cycle, site_done, &w->s);
+        if (w->binding_ms >= LONG_BINDING_MS) /* the recorder looked for some seconds */
+            w->s.now += RECORDER_S;
         site_await(&w->s);
     } else if (str_starts(point, STR("unreserve"))) {
         dra_unreserve(w->cycle, site_done, &w->s);

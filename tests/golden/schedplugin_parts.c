@@ -336,9 +336,8 @@ static void extended_need(struct crowd *w, struct dra_cycle *c, struct str name)
     const struct doc *notes = o ? doc_path(o->doc, "metadata.annotations") : NULL;
     if (!doc_get(notes, DRA_EXTENDED_NOTE))
         return;
-    c->n = 1;
-    c->nusers = 0;
-    c->needs[0] = (struct dra_need){.claim = object_ref(o), .unavailable = true};
+    c->n = c->nusers + 1;
+    c->needs[c->nusers] = (struct dra_need){.claim = object_ref(o), .unavailable = true};
 }
 
 /* What the filter would have found is given. */
@@ -348,7 +347,7 @@ static void prepare(struct crowd *w, struct dra_cycle *c)
     dra_pre_filter(c);
     for (uint32_t i = 0; i < c->n; i++)
         c->needs[i].unavailable = is_listed(names, c->needs[i].claim->name);
-    if (c->needs && c->n == 0 && names->n)
+    if (c->needs && names->n)
         extended_need(w, c, doc_str(&names->items[0]));
 }
 
