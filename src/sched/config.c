@@ -341,15 +341,9 @@ static bool binding_timeout(struct reading *r, const struct doc *d, void *into)
 
 static bool device_policy(struct reading *r, const struct doc *d, void *into)
 {
-    static const char *const NAMES[] = {[DRA_FIRST_FIT] = "first-fit",
-                                        [DRA_BEST_FIT] = "best-fit",
-                                        [DRA_SPREAD] = "spread"};
-    for (int i = 0; i < 3; i++)
-        if (doc_is_string(d, NAMES[i])) {
-            ((struct profile *)into)->dra.policy = (enum dra_policy)i;
-            return true;
-        }
-    return refuse(r, "must be first-fit, best-fit or spread");
+    struct profile *p = into;
+    p->dra.policy = DRA_FIRST_FIT;
+    return doc_is_string(d, "first-fit") || refuse(r, "must be first-fit");
 }
 
 #define HEAD                                                                             \

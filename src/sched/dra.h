@@ -77,8 +77,8 @@ void dra_pod_claims(struct index *x, const struct object *pod);
 
 /* ---- an attempt ---- */
 
-/* How nodes and devices are chosen (ARCHITECTURE.md, "Policies"). */
-enum dra_policy { DRA_FIRST_FIT, DRA_BEST_FIT, DRA_SPREAD };
+/* How devices are chosen. first-fit: as upstream, device for device. */
+enum dra_policy { DRA_FIRST_FIT };
 
 struct dra_args {        /* of a profile */
     uint64_t filter_ms;  /* for one node, 0: no limit; upstream's default is 10,000 */
