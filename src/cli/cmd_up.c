@@ -81,10 +81,19 @@ static void on_server_stopped(void *ctx)
     net_loop_stop(r->loop);
 }
 
+/* While the loop still runs: what the parts have asked ends on it. */
+static void end_parts(void *ctx)
+{
+    struct running *r = ctx;
+    cluster_parts_free(r->parts);
+    r->parts = NULL;
+    server_stop(r->server, on_server_stopped, r);
+}
+
 static void on_parts_stopped(void *ctx)
 {
     struct running *r = ctx;
-    server_stop(r->server, on_server_stopped, r);
+    net_post(r->loop, end_parts, r);
 }
 
 static void on_signal(void *ctx)

@@ -198,15 +198,17 @@ static void add_map(struct page *p, int level, const struct doc *map, bool meta)
             add_member(p, level, &sorted.members[i]);
 }
 
-/* "Labels:  a=b", and the others below the first. */
+/* "Labels:  a=b", and the others below the first. What kubectl notes for itself is left
+ * out. */
 static void add_texts(struct page *p, const char *name, const struct doc *map,
                       const char *between)
 {
-    if (!map || map->type != DOC_MAP || !map->n) {
+    struct doc sorted = map && map->type == DOC_MAP ? doc_dup(p->a, map) : doc_make_map();
+    doc_remove(&sorted, STR("kubectl.kubernetes.io/last-applied-configuration"));
+    if (!sorted.n) {
         add_pair(p, 0, name, STR("<none>"));
         return;
     }
-    struct doc sorted = doc_dup(p->a, map);
     qsort(sorted.members, sorted.n, sizeof *sorted.members, compare_members);
     for (uint32_t i = 0; i < sorted.n; i++)
         add_pair(p, 0, i ? "" : name,
