@@ -20,6 +20,11 @@ struct str {
 
 #define STR(lit) ((struct str){(lit), sizeof(lit) - 1})
 #define STR_NONE ((struct str){NULL, 0})
+/* The same for what is static. */
+#define STR_INIT(lit)                                                                    \
+    {                                                                                    \
+        lit, sizeof(lit) - 1                                                             \
+    }
 /* For printf: printf("%.*s", STR_ARG(s)). */
 #define STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
 

@@ -32,6 +32,8 @@ void attempt_free(struct attempt *a)
     if (a->call)
         client_cancel(a->call);
     dra_cycle_free(a->dra);
+    while (a->nvictims)
+        object_unref(a->victims[--a->nvictims]);
     object_unref(a->pod);
     arena_fini(&a->a);
     free(a);
@@ -95,17 +97,33 @@ static void on_devices_freed(void *ctx, const struct sched_status *st)
     attempt_fail(a);
 }
 
-/* Devices that an idle claim holds are freed first. */
-static void refuse(struct attempt *a, const struct cycle *c)
+void attempt_free_devices(struct attempt *a)
 {
-    a->message = arena_str(&a->a, c->message);
-    a->reason = "Unschedulable";
-    a->rejected = true;
-    a->queued->rejected_by = c->rejected_by;
     if (a->dra)
         dra_post_filter(a->dra, on_devices_freed, a);
     else
         attempt_fail(a);
+}
+
+static void refuse(struct attempt *a, struct cycle *c)
+{
+    struct preemption p = {0};
+    if (c->profile->filters & PLUGIN_BIT(PLUGIN_PREEMPTION))
+        p = preempt_find(c);
+    a->message = p.message.n ? arena_printf(&a->a, "%.*s %.*s", STR_ARG(c->message),
+                                            STR_ARG(p.message))
+                             : arena_str(&a->a, c->message);
+    a->reason = "Unschedulable";
+    a->rejected = true;
+    a->queued->rejected_by = c->rejected_by;
+    a->dra = cycle_take_devices(c);
+    if (p.keeps)
+        a->nominate =
+            arena_str(&a->a, nominated_node(&a->sched->world.nominated, pod_id(a->pod)));
+    if (p.node)
+        victims_start(a, &p);
+    else
+        attempt_free_devices(a);
 }
 
 /* ---- a place ---- */
@@ -143,10 +161,11 @@ static void place(struct attempt *a, struct node *n)
     bind_start(a);
 }
 
-static void conclude(struct attempt *a, const struct cycle *c)
+static void conclude(struct attempt *a, struct cycle *c)
 {
     switch (c->code) {
     case SCHED_SUCCESS:
+        a->dra = cycle_take_devices(c);
         place(a, c->node);
         break;
     case SCHED_ERROR:
@@ -175,7 +194,6 @@ void attempt_start(struct scheduler *s, struct queued *q)
     arena_reset(&s->scratch);
     cycle_init(&c, &s->world, a->profile, a->pod, &s->scratch);
     cycle_run(&c);
-    a->dra = cycle_take_devices(&c);
     conclude(a, &c);
     cycle_fini(&c);
 }

@@ -246,8 +246,8 @@ static bool look_at(struct cycle *c, struct search *s, struct node *n)
 /* What the pod is tied to by name; all others are told so at once. */
 static bool look_at_named(struct cycle *c, struct search *s)
 {
-    static const struct str OTHERS = {"node(s) didn't satisfy plugin(s) [NodeAffinity]",
-                                      47};
+    static const struct str OTHERS =
+        STR_INIT("node(s) didn't satisfy plugin(s) [NodeAffinity]");
     uint32_t all = (uint32_t)c->world->cache.nodes.n, here = 0;
     memset(c->codes, SCHED_UNRESOLVABLE, all);
     for (uint32_t i = 0; i < c->only->n; i++) {

@@ -11,6 +11,7 @@
 #include "client/index.h"
 #include "client/informer.h"
 #include "sched/cycle.h"
+#include "sched/preempt.h"
 #include "sched/queue.h"
 #include "sched/scheduler.h"
 
@@ -30,6 +31,8 @@ struct attempt { /* of one pod, while the server is asked something */
     const char *reason;  /* of the condition: "Unschedulable", "SchedulerError" */
     bool rejected;       /* the plugins of queued->rejected_by refused; else an error */
     struct str nominate; /* a node that victims will leave, or STR_NONE */
+    struct object **victims; /* references: who has to go for it */
+    uint32_t nvictims;
     struct client_call *call;
 };
 
@@ -76,6 +79,14 @@ void attempt_free(struct attempt *a);
 void attempt_fail(struct attempt *a);
 /* The same with an error. */
 void attempt_error(struct attempt *a, struct str text);
+
+/* Nothing can be done but to free an idle claim, if there is one; then it fails. */
+void attempt_free_devices(struct attempt *a);
+
+/* ---- victims.c ---- */
+
+/* They go; then attempt_free_devices. */
+void victims_start(struct attempt *a, const struct preemption *p);
 
 /* ---- bind.c ---- */
 

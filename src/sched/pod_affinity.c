@@ -131,9 +131,9 @@ static bool is_unwanted(const struct cycle *c, const struct node *n)
 struct sched_status pod_affinity_filter(struct cycle *c, const struct node *n)
 {
     static const struct str
-        WITH = {"node(s) didn't match pod affinity rules", 39},
-        WITHOUT = {"node(s) didn't match pod anti-affinity rules", 44},
-        AGAINST = {"node(s) didn't satisfy existing pods anti-affinity rules", 56};
+        WITH = STR_INIT("node(s) didn't match pod affinity rules"),
+        WITHOUT = STR_INIT("node(s) didn't match pod anti-affinity rules"),
+        AGAINST = STR_INIT("node(s) didn't satisfy existing pods anti-affinity rules");
     if (!finds_company(c, n))
         return status_no(SCHED_UNRESOLVABLE, &WITH);
     if (finds_foes(c, n))

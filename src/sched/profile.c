@@ -5,7 +5,8 @@ enum { FILTER_MS = 10000 };
 
 static void set_resources(struct profile *p)
 {
-    static const struct profile_resource TWO[] = {{{"cpu", 3}, 1}, {{"memory", 6}, 1}};
+    static const struct profile_resource TWO[] = {{STR_INIT("cpu"), 1},
+                                                  {STR_INIT("memory"), 1}};
     memcpy(p->fit, TWO, sizeof TWO);
     memcpy(p->balance, TWO, sizeof TWO);
     p->nfit = p->nbalance = 2;

@@ -8,8 +8,8 @@
 static const struct spread_rule SYSTEM[] = {
     {.max_skew = 3,
      .min_domains = 1,
-     .topology_key = {"topology.kubernetes.io/zone", 27}},
-    {.max_skew = 5, .min_domains = 1, .topology_key = {"kubernetes.io/hostname", 22}},
+     .topology_key = STR_INIT("topology.kubernetes.io/zone")},
+    {.max_skew = 5, .min_domains = 1, .topology_key = STR_INIT("kubernetes.io/hostname")},
 };
 
 struct spread *spread_of(struct cycle *c)
@@ -174,11 +174,11 @@ static int64_t least_of(const struct spread_count *r)
 
 struct sched_status spread_filter(struct cycle *c, const struct node *n)
 {
-    static const struct str
-        SKEW = {"node(s) didn't match pod topology spread constraints", 52},
-        LABEL = {"node(s) didn't match pod topology spread constraints "
-                 "(missing required label)",
-                 77};
+    static const struct str SKEW = STR_INIT(
+                                "node(s) didn't match pod topology spread constraints"),
+                            LABEL = STR_INIT(
+                                "node(s) didn't match pod topology spread constraints "
+                                "(missing required label)");
     const spread_counts *rules = &c->spread->hard;
     for (size_t i = 0; i < rules->n; i++) {
         const struct spread_count *r = &rules->v[i];

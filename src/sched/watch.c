@@ -16,6 +16,16 @@ static bool has_place(const struct object *pod)
     return p->node_name.n && !view_pod_finished(p);
 }
 
+/* What is known here stands until the server has said it once. */
+static void set_nomination(struct scheduler *s, const struct object *old,
+                           struct object *now)
+{
+    struct str node = pod_info_of(now)->nominated;
+    if (!node.n && !(old && pod_info_of(old)->nominated.n))
+        node = nominated_node(&s->world.nominated, pod_id(now));
+    nominated_set(&s->world.nominated, now, node);
+}
+
 static void set_waiting(struct scheduler *s, const struct object *old,
                         const struct object *now)
 {
@@ -24,7 +34,7 @@ static void set_waiting(struct scheduler *s, const struct object *old,
         index_change(&s->pods_by_claim, before ? old : NULL, after ? now : NULL);
     if (after) {
         struct object *pod = (struct object *)now;
-        nominated_set(&s->world.nominated, pod, pod_info_of(pod)->nominated);
+        set_nomination(s, before ? old : NULL, pod);
         queue_set(&s->queue, pod, sched_now(s));
     } else if (before) {
         nominated_remove(&s->world.nominated, pod_id(old));
