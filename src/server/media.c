@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "server/scale.h"
+#include "server/rest/scale.h"
 
 static const struct {
     enum media media;

@@ -3,9 +3,9 @@
 #include "api/order.h"
 #include "api/printers.h"
 #include "api/proto.h"
-#include "server/audit.h"
-#include "server/custom.h"
-#include "server/scale.h"
+#include "server/audit/audit.h"
+#include "server/custom/custom.h"
+#include "server/rest/scale.h"
 
 #include <time.h>
 

@@ -90,7 +90,7 @@ def text(s):
 def main():
     roles, flows, out = sys.argv[1:]
     with open(out, 'w') as f:
-        f.write('#include "server/bootstrap.h"\n\n'
+        f.write('#include "server/access/bootstrap.h"\n\n'
                 'const struct bootstrap_row bootstrap_rows[] = {\n')
         for o in read_roles(roles) + list(read_flows(flows)):
             m = o['metadata']

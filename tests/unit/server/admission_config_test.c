@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Configurations of admission plugins: what is read, and what is said of mistakes. */
-#include "server/admission_config.h"
+#include "server/admission/admission_config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * Each plugin alone, on objects as they come from decoding, beside a small cluster of
  * others in the cache.
  */
-#include "server/admission.h"
+#include "server/admission/admission.h"
 
-#include "server/metrics.h"
-#include "server/user.h"
+#include "server/observe/metrics.h"
+#include "server/access/user.h"
 #include "unit/unit.h"
 
 static struct server s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/audit_file.h"
+#include "server/audit/audit_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/audit_policy.h"
+#include "server/audit/audit_policy.h"
 
 #include "unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/bootstrap.h"
+#include "server/access/bootstrap.h"
 
 #include "unit/unit.h"
 

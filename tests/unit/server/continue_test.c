@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/continue.h"
+#include "server/rest/continue.h"
 
 #include "unit/unit.h"
 

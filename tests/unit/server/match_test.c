@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which requests webhooks and policies are about. */
-#include "server/match.h"
+#include "server/admission/match.h"
 
 #include "unit/unit.h"
 

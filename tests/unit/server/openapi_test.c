@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Documents as they are made: of a kind that the tables do not have, and of rows. */
-#include "server/openapi_inner.h"
+#include "server/discovery/openapi_inner.h"
 #include "unit/unit.h"
 
 static struct doc read_doc(struct strbuf *b, struct arena *a)

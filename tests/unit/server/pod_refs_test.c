@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/pod_refs.h"
+#include "server/rest/pod_refs.h"
 
 #include "store/object.h"
 #include "unit/unit.h"

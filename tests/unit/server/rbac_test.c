@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/rbac.h"
+#include "server/access/rbac.h"
 
 #include "unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/runtime_config.h"
+#include "server/discovery/runtime_config.h"
 
 #include "unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/selector.h"
+#include "server/rest/selector.h"
 
 #include "unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/service_range.h"
+#include "server/service/service_range.h"
 
 #include "unit/unit.h"
 
