@@ -88,8 +88,8 @@ typedef void structural_path_fn(void *ctx, struct str path);
 bool structural_prune(const struct structural *s, struct doc *d, bool stored,
                       structural_path_fn *unknown, void *ctx, struct arena *a,
                       struct str *why);
-/* Numbers of a request as Go keeps them: 1.50 is 1.5, 1e3 is 1000. d is changed, new memory
- * is in a. False: *why is the text of a bad request. */
+/* Numbers of a request as Go keeps them: 1.50 is 1.5, 1e3 is 1000. d is changed, new
+ * memory is in a. False: *why is the text of a bad request. */
 bool structural_floats(struct doc *d, struct arena *a, struct str *why);
 /* Defaults, after structural_prune. */
 void structural_default(const struct structural *s, struct doc *d, struct arena *a);

@@ -5,8 +5,8 @@
  */
 #include "server/admission/admission.h"
 
-#include "server/observe/metrics.h"
 #include "server/access/user.h"
+#include "server/observe/metrics.h"
 #include "unit/unit.h"
 
 static struct server s;
