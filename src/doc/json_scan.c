@@ -229,7 +229,7 @@ bool json_raw_string(struct str raw, struct arena *a, struct str *out)
 
 bool json_raw_member(struct str *at, struct str *key, struct str *val)
 {
-    struct scan s = {.end = at->p + at->n};
+    struct scan s = {.end = at->p ? at->p + at->n : NULL};
     const char *p = at->p ? take(&s, at->p, '{') : NULL;
     if (!p)
         p = at->p ? take(&s, at->p, ',') : NULL;

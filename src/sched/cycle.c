@@ -166,9 +166,12 @@ static uint32_t add_nominated(struct cycle *c, struct node *n, struct node_pod *
 {
     const struct nominated *all = &c->world->nominated;
     uint32_t found = 0;
+    *v = NULL;
     for (size_t i = 0; i < all->all.n; i++)
         found += goes_before(c, &all->all.v[i], n);
-    *v = found ? ARENA_ARRAY(c->a, struct node_pod, found) : NULL;
+    if (!found)
+        return 0;
+    *v = ARENA_ARRAY(c->a, struct node_pod, found);
     found = 0;
     for (size_t i = 0; i < all->all.n; i++) {
         if (!goes_before(c, &all->all.v[i], n))

@@ -348,7 +348,7 @@ static enum progress bind_claims(struct dra_cycle *c, struct sched_status *out)
 {
     for (; c->at < c->n; c->at++) {
         struct dra_need *n = &c->needs[c->at];
-        bool extended = n == dra_extended_need(c);
+        bool extended = c->at == c->nusers;
         if (!n->written && dra_is_reserved(c, n->claim))
             continue;
         enum progress p = extended ? bind_extended(c, n, out) : write_claim(c, n, out);

@@ -178,8 +178,10 @@ static enum progress free_groups(struct dra_cycle *c, struct sched_status *out)
                               &c->arena);
         return p;
     }
+    if (!g->group)
+        return PROGRESS_DONE;
     /* Kept: it is another one as soon as its reservation is gone. */
-    const struct object *o = g->group ? find_reserved(c, g->group) : NULL;
+    const struct object *o = find_reserved(c, g->group);
     if (o && !c->fresh)
         c->fresh = object_ref((struct object *)o);
     return c->fresh ? unreserve_group(c, c->fresh, g->group, out) : PROGRESS_DONE;

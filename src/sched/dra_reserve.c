@@ -160,8 +160,8 @@ static enum progress undo_all(struct dra_cycle *c, struct sched_status *out)
 {
     for (; c->at < c->n; c->at++) {
         struct dra_need *n = &c->needs[c->at];
-        enum progress p =
-            n == dra_extended_need(c) ? undo_extended(c, n) : undo_user(c, n);
+        bool extended = c->at == c->nusers;
+        enum progress p = extended ? undo_extended(c, n) : undo_user(c, n);
         if (p != PROGRESS_DONE)
             return p;
         c->tries = 0;

@@ -149,6 +149,8 @@ static void on_node(void *ctx, const struct object *old, const struct object *no
     struct scheduler *s = ctx;
     if (s->world.dra && old)
         dra_forget_node(s->world.dra, old->name);
+    if (!now && !old)
+        return;
     if (!now) {
         cache_remove_node(&s->world.cache, old->name);
         sched_tell(s, EVENT_NODE_REMOVED, old, NULL);

@@ -119,17 +119,20 @@ static void test_pods(void **state)
     "\"%s\"}},\"containers\":[{\"name\":\"c\"}]}}"
 
 static const struct {
-    const char *version, *kind, *shape, *at;
+    const char *version, *kind, *before, *after, *at;
 } WORKLOADS[] = {
-    {"apps/v1", "Deployment",
-     "{\"metadata\":{\"generation\":2},\"spec\":{\"template\":%s}}", "spec.template"},
-    {"batch/v1", "CronJob",
-     "{\"metadata\":{\"generation\":2},\"spec\":{\"jobTemplate\":{\"spec\":{\"template\":"
-     "%s}}}}",
+    {"apps/v1", "Deployment", "\"spec\":{\"template\":", "}", "spec.template"},
+    {"batch/v1", "CronJob", "\"spec\":{\"jobTemplate\":{\"spec\":{\"template\":", "}}}",
      "spec.jobTemplate.spec.template"},
-    {"v1", "PodTemplate", "{\"metadata\":{\"generation\":2},\"template\":%s}",
-     "template"},
+    {"v1", "PodTemplate", "\"template\":", "", "template"},
 };
+
+/* The object of row i, with this as its template. */
+static void make(char *json, size_t n, size_t i, const char *template)
+{
+    snprintf(json, n, "{\"metadata\":{\"generation\":2},%s%s%s}", WORKLOADS[i].before,
+             template, WORKLOADS[i].after);
+}
 
 static void test_templates(void **state)
 {
@@ -142,12 +145,12 @@ static void test_templates(void **state)
             "c]: deprecated since v1.30; use the \"appArmorProfile\" field instead\n",
             WORKLOADS[i].at);
         snprintf(template, sizeof template, BAD, "RuntimeDefault");
-        snprintf(json, sizeof json, WORKLOADS[i].shape, template);
+        make(json, sizeof json, i, template);
         check(version, kind, json, NULL, want);
         check(version, kind, json, "{\"metadata\":{\"generation\":1}}", want);
         check(version, kind, json, "{\"metadata\":{\"generation\":2}}", "");
         snprintf(template, sizeof template, BAD, "Unconfined");
-        snprintf(json, sizeof json, WORKLOADS[i].shape, template);
+        make(json, sizeof json, i, template);
         check(version, kind, json, NULL, "");
     }
 }
