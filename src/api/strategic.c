@@ -335,8 +335,9 @@ static bool merge_items(struct merging *m, const struct lookup *l, struct doc *o
         else if (place >= 0)
             ok = merge_map(m, l->type, &old->items[place], item, &old->items[place]);
         else {
+            /* A copy: another item of the patch may be merged into it. */
             places_add(&at, item, old->n);
-            doc_append(m->a, old, *item);
+            doc_append(m->a, old, doc_dup(m->a, item));
         }
     }
     places_fini(&at);
