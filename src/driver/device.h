@@ -90,7 +90,7 @@ struct driver_use {
     bool admin;                    /* adminAccess: beside whoever holds it */
     /* Opaque parameters for this driver and request: of the class first, then of the
      * claim, in their order; the last word wins. */
-    const struct doc_value *const *configs;
+    const struct doc *const *configs;
     uint32_t nconfigs;
     const struct driver_counter *consumed; /* consumedCapacity */
     uint32_t nconsumed;

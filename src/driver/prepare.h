@@ -55,13 +55,13 @@ bool driver_prepare_recover(struct driver_prepare *p, struct err *e);
 
 /* claim: a ResourceClaim (resource.k8s.io/v1) that is allocated. out: in a. All of the
  * claim or nothing. */
-bool driver_prepare_claim(struct driver_prepare *p, const struct doc_value *claim,
+bool driver_prepare_claim(struct driver_prepare *p, const struct doc *claim,
                           struct arena *a, struct driver_prepared *out, struct err *e);
 bool driver_unprepare_claim(struct driver_prepare *p, struct str uid, struct err *e);
 /* Several claims at once, each with its own outcome, and one wait for the disk for all:
  * errs[i] is set where claim i failed. */
 void driver_prepare_claims(struct driver_prepare *p,
-                           const struct doc_value *const *claims, uint32_t n,
+                           const struct doc *const *claims, uint32_t n,
                            struct arena *a, struct driver_prepared *out,
                            struct err *errs);
 void driver_unprepare_claims(struct driver_prepare *p, const struct str *uids, uint32_t n,
