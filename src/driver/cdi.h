@@ -41,7 +41,7 @@ struct cdi_net_device { /* 1.1.0 */
     struct str host_name, name;
 };
 struct cdi_rdt { /* intelRdt */
-    bool present, enable_cmt, enable_mbm, enable_monitoring;
+    bool present, enable_monitoring;
     struct str clos_id, l3_schema, mem_bw_schema;
     bool has_schemata;
     struct str *schemata;

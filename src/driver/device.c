@@ -2,7 +2,8 @@
 #include "driver/device.h"
 
 const struct driver_device *driver_inventory_find(const struct driver_inventory *v,
-                                                  struct str name) {
+                                                  struct str name)
+{
     for (uint32_t i = 0; i < v->ndevices; i++) {
         if (str_eq(v->devices[i].name, name)) {
             return &v->devices[i];

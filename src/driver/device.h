@@ -96,6 +96,14 @@ struct driver_use {
     uint32_t nconsumed;
 };
 
+/* What is taken back: a use that was prepared, or whose preparation was cut short. */
+struct driver_undo {
+    struct str identity, device; /* the name that it last had */
+    struct str claim_uid, share_id, state;
+    bool admin;
+    bool last; /* no other claim uses the device, administrators aside */
+};
+
 /* ---- whoever finds devices ---- */
 
 struct driver_backend;
@@ -118,7 +126,7 @@ struct driver_backend_ops {
     bool (*prepare)(struct driver_backend *b, const struct driver_use *u, struct arena *a,
                     struct cdi_edits *edits, struct str *state, struct err *e);
     /* Takes it back; yes to what is not so. The device may be gone. */
-    bool (*unprepare)(struct driver_backend *b, struct str identity, struct str state,
+    bool (*unprepare)(struct driver_backend *b, const struct driver_undo *u,
                       struct err *e);
 };
 struct driver_backend {

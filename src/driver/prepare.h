@@ -60,9 +60,8 @@ bool driver_prepare_claim(struct driver_prepare *p, const struct doc *claim,
 bool driver_unprepare_claim(struct driver_prepare *p, struct str uid, struct err *e);
 /* Several claims at once, each with its own outcome, and one wait for the disk for all:
  * errs[i] is set where claim i failed. */
-void driver_prepare_claims(struct driver_prepare *p,
-                           const struct doc *const *claims, uint32_t n,
-                           struct arena *a, struct driver_prepared *out,
+void driver_prepare_claims(struct driver_prepare *p, const struct doc *const *claims,
+                           uint32_t n, struct arena *a, struct driver_prepared *out,
                            struct err *errs);
 void driver_unprepare_claims(struct driver_prepare *p, const struct str *uids, uint32_t n,
                              struct err *errs);
