@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "grpc/grpc.h"
+#include "grpc/message.h"
 
 struct grpc_ask {
     struct grpc_call *call;
@@ -21,8 +22,7 @@ static void on_message(void *ctx, struct str bytes)
         ask->wrong = "more than one answer";
         return;
     }
-    ask->answer =
-        protobuf_c_message_unpack(ask->type, NULL, bytes.n, (const uint8_t *)bytes.p);
+    ask->answer = grpc_message_read(ask->type, bytes, NULL);
     if (!ask->answer)
         ask->wrong = "an answer that cannot be decoded";
 }

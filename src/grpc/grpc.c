@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "grpc/frame.h"
 #include "grpc/status.h"
 
-enum { MAX_MESSAGE = 4 << 20, PREFIX = 5, MAX_HEADERS = 16 };
+enum { MAX_HEADERS = 16 };
 
 struct grpc_call {
     struct net_call *net;
@@ -53,12 +54,6 @@ static void break_off(struct grpc_call *call, enum grpc_status status, const cha
 
 /* ---- messages ---- */
 
-static uint32_t read_length(const char *p)
-{
-    const unsigned char *u = (const unsigned char *)p;
-    return (uint32_t)u[1] << 24 | (uint32_t)u[2] << 16 | (uint32_t)u[3] << 8 | u[4];
-}
-
 /* How much of the bytes is a whole message, with its prefix; 0: not all is there. */
 static size_t whole(const struct grpc_call *call, struct str bytes, const char **wrong,
                     enum grpc_status *status)
@@ -70,15 +65,15 @@ static size_t whole(const struct grpc_call *call, struct str bytes, const char *
         *wrong = "a compressed message, which was not asked for";
         return 0;
     }
-    if (bytes.n < PREFIX)
+    if (bytes.n < FRAME_PREFIX)
         return 0;
-    size_t n = read_length(bytes.p);
+    size_t n = frame_length(bytes);
     if (n > call->max_message) {
         *status = GRPC_RESOURCE_EXHAUSTED;
         *wrong = "a message larger than is taken";
         return 0;
     }
-    return bytes.n - PREFIX >= n ? PREFIX + n : 0;
+    return bytes.n - FRAME_PREFIX >= n ? FRAME_PREFIX + n : 0;
 }
 
 static void keep(struct grpc_call *call, struct str rest)
@@ -107,7 +102,7 @@ static void on_data(void *ctx, struct str bytes)
     }
     call->busy = true;
     while (!call->cancelled && (n = whole(call, bytes, &wrong, &status)) > 0) {
-        call->ops->message(call->ctx, str_sub(bytes, PREFIX, n));
+        call->ops->message(call->ctx, str_sub(bytes, FRAME_PREFIX, n));
         bytes = str_sub(bytes, n, SIZE_MAX);
     }
     call->busy = false;
@@ -216,7 +211,7 @@ struct grpc_call *grpc_start(struct net_client *c, const struct grpc_opts *opts,
     struct grpc_call *call = mem_zalloc(sizeof *call);
     call->ops = ops;
     call->ctx = ctx;
-    call->max_message = opts->max_message ? opts->max_message : MAX_MESSAGE;
+    call->max_message = opts->max_message ? opts->max_message : FRAME_MAX_MESSAGE;
     call->net = net_call_start(c, &net_opts, &net_ops, call);
     if (call->net)
         return call;
@@ -226,13 +221,9 @@ struct grpc_call *grpc_start(struct net_client *c, const struct grpc_opts *opts,
 
 void grpc_send(struct grpc_call *call, const ProtobufCMessage *m)
 {
-    size_t n = protobuf_c_message_get_packed_size(m);
-    char *bytes = mem_alloc(PREFIX + n);
-    for (int i = 0; i < PREFIX; i++)
-        bytes[i] = (char)(i == 0 ? 0 : n >> (8 * (PREFIX - 1 - i)) & 0xff);
-    protobuf_c_message_pack(m, (uint8_t *)bytes + PREFIX);
-    net_call_send(call->net, (struct str){bytes, PREFIX + n});
-    free(bytes);
+    struct str frame = frame_make(m);
+    net_call_send(call->net, frame);
+    free((char *)frame.p);
 }
 
 void grpc_finish(struct grpc_call *call)

@@ -106,3 +106,18 @@ struct str status_message(struct str encoded, struct arena *a)
     }
     return (struct str){out, n};
 }
+
+void status_message_print(struct str message, struct strbuf *out)
+{
+    static const char HEX[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < message.n; i++) {
+        unsigned char c = (unsigned char)message.p[i];
+        if (c >= ' ' && c <= '~' && c != '%') {
+            strbuf_addc(out, (char)c);
+            continue;
+        }
+        strbuf_addc(out, '%');
+        strbuf_addc(out, HEX[c >> 4]);
+        strbuf_addc(out, HEX[c & 15]);
+    }
+}

@@ -13,5 +13,6 @@ enum grpc_status status_of_http(unsigned status);
 enum grpc_status status_of_end(const struct net_call_end *end);
 /* grpc-message is percent-encoded. */
 struct str status_message(struct str encoded, struct arena *a);
+void status_message_print(struct str message, struct strbuf *out);
 
 #endif

@@ -208,6 +208,7 @@ static void exchange_free(struct exchange *x)
     struct conn *c = x->conn;
     queue_drop(x);
     release_request(x);
+    arena_fini(&x->after);
     if (c)
         list_remove(x);
     known_unref(x->known);
@@ -509,6 +510,19 @@ void net_done(struct net_exchange *pub)
     x->since_ms = loop_now(x->conn->server->loop);
     if (!x->cut)
         x->conn->proto->more(x);
+}
+
+void net_done_trailers(struct net_exchange *pub, const struct net_header *trailers,
+                       uint32_t n)
+{
+    struct exchange *x = inner(pub);
+    struct net_header *copy = ARENA_ARRAY(&x->after, struct net_header, n);
+    for (uint32_t i = 0; i < n; i++)
+        copy[i] = (struct net_header){arena_str(&x->after, trailers[i].name),
+                                      clean_copy(&x->after, trailers[i].value)};
+    x->trailers = copy;
+    x->ntrailers = n;
+    net_done(pub);
 }
 
 void net_abort(struct net_exchange *pub)

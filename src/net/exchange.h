@@ -46,6 +46,9 @@ struct exchange {
     bool preempted; /* answered in the handler's place, who is not done yet */
     struct piece *first, *last;
     size_t unsent, max_unsent;
+    struct arena after; /* of the trailers, which outlive the request */
+    const struct net_header *trailers;
+    uint32_t ntrailers;
     void (*on_gone)(void *ctx);
     void *gone_ctx;
     size_t drain_below;

@@ -196,6 +196,18 @@ static int on_stream_close(nghttp2_session *session, int32_t stream, uint32_t er
 
 /* ---- responses ---- */
 
+/* They end the stream in the last frame's place. */
+static uint32_t submit_trailers(nghttp2_session *session, const struct exchange *x)
+{
+    VEC(nghttp2_nv) nv = {0};
+    for (uint32_t i = 0; i < x->ntrailers; i++)
+        vec_push(&nv, field(x->trailers[i].name, x->trailers[i].value));
+    bool submitted =
+        nv.n > 0 && nghttp2_submit_trailer(session, x->stream, nv.v, nv.n) == 0;
+    vec_release(&nv);
+    return submitted ? NGHTTP2_DATA_FLAG_NO_END_STREAM : 0;
+}
+
 static ssize_t read_body(nghttp2_session *session, int32_t stream, uint8_t *buf,
                          size_t size, uint32_t *flags, nghttp2_data_source *source,
                          void *ctx)
@@ -206,7 +218,7 @@ static ssize_t read_body(nghttp2_session *session, int32_t stream, uint8_t *buf,
         return NGHTTP2_ERR_DEFERRED;
     *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
     if (exchange_said_all(x) && n == x->unsent)
-        *flags |= NGHTTP2_DATA_FLAG_EOF;
+        *flags |= NGHTTP2_DATA_FLAG_EOF | submit_trailers(session, x);
     return (ssize_t)n;
 }
 

@@ -181,6 +181,10 @@ size_t net_unsent(const struct net_exchange *x);
 void net_on_drain(struct net_exchange *x, size_t below, void (*fn)(void *ctx), void *ctx);
 /* Ends the response. The exchange must not be touched afterwards. */
 void net_done(struct net_exchange *x);
+/* The same, with headers behind the body, which HTTP/2 alone has: over HTTP/1.1 they are
+ * left out. Copied; names in lower case. */
+void net_done_trailers(struct net_exchange *x, const struct net_header *trailers,
+                       uint32_t n);
 /* Ends it so that the client knows that something is missing. As net_done otherwise. */
 void net_abort(struct net_exchange *x);
 /* fn(ctx) once when the client goes away, or is cut off as too slow, before net_done. The
