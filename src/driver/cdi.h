@@ -77,9 +77,13 @@ bool cdi_name_parse(struct str name, struct str *vendor, struct str *class,
                     struct str *device, struct err *e);
 /* A whole file, JSON or YAML. e names the field and what would be right. */
 bool cdi_spec_read(struct str text, struct arena *a, struct cdi_spec *out, struct err *e);
-/* Holds a spec to the rules of cdi_spec_read; a file is never written otherwise. */
+/* Holds a spec to the rules of cdi_spec_read, and to two more that readers let pass:
+ * annotations have qualified names, paths of nodes are absolute. A file is never written
+ * otherwise. */
 bool cdi_spec_check(const struct cdi_spec *s, struct err *e);
-/* "0.3.0" ... "1.1.0" */
+/* Nothing at all: a device of a spec must have some. */
+bool cdi_edits_empty(const struct cdi_edits *x);
+/* The least that its fields need: "0.3.0" ... "1.1.0". */
 const char *cdi_spec_version(const struct cdi_spec *s);
 bool cdi_version_known(struct str version); /* with or without a leading "v" */
 /* As JSON, fields in the order of the CDI document. */
