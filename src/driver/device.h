@@ -113,9 +113,9 @@ struct driver_backend_ops {
     /* All there is now, in a. Order and names are the same for the same hardware. */
     bool (*discover)(struct driver_backend *b, struct arena *a,
                      struct driver_inventory *out, struct err *e);
-    /* What has changed since the last discovery wants a new one: a descriptor that
-     * becomes readable then, or -1: the caller asks again by the clock. NULL: by the
-     * clock. */
+    /* A descriptor that becomes readable when a new discovery is wanted, until there was
+     * one; the same one always, and the back end's. -1, or NULL: there is none. Not all
+     * that changes is told; so the caller asks by the clock as well, more rarely. */
     int (*watch)(struct driver_backend *b);
     /* The configuration is good for this device; else e says field, value and what
      * would be right. Nothing is changed. NULL: no configuration is taken. */
