@@ -53,6 +53,7 @@ crash: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet dray tests/store/store_crash tests/server/server_crash
 	cd $(BUILD)/tests/store && DRAY_CRASHES=$(or $(TIMES),10000) ./store_crash
 	cd $(BUILD)/tests/server && DRAY_CRASHES=$(or $(TIMES),10000) ./server_crash ../../dray
+	DRAY_CRASHES=$(or $(TIMES),10000) tests/server/upcrash $(BUILD)/dray
 
 coverage:
 	scripts/coverage

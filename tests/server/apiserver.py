@@ -122,6 +122,10 @@ class Report:
         if not ok:
             print("#   " + str(why)[:6000].replace("\n", "\n#   "), flush=True)
 
+    def passes(self, got, name):
+        """got: (whether it does, why not)"""
+        self.line(got[0], name, got[1])
+
     def skip(self, name, why):
         self.number += 1
         print(f"ok {self.number} - {name} # SKIP {why}", flush=True)
