@@ -30,6 +30,7 @@ static void start(struct batch_call *c)
         doc_write_json(c->request->body, DOC_JSON_COMPACT, &body);
     struct client_request q = {.method = c->request->method,
                                .path = c->request->path,
+                               .type = c->request->type,
                                .body = strbuf_str(&body)};
     c->call = client_start(c->batch->client, &q, on_answer, c);
     strbuf_release(&body);

@@ -15,6 +15,7 @@ struct batch;
 struct batch_request {
     const char *method;
     struct str path;
+    const char *type;       /* of the body; NULL: JSON */
     const struct doc *body; /* or NULL */
     void *ctx;              /* of the request, for the one who is told */
 };

@@ -11,6 +11,7 @@
 #include "control/disruption.h"
 #include "control/eviction.h"
 #include "control/garbage.h"
+#include "control/jobs.h"
 #include "control/namespaces.h"
 #include "control/node_life.h"
 #include "control/pod_garbage.h"
@@ -96,7 +97,19 @@ static void *start_daemonsets(struct client *c, const struct controllers_opts *o
     return daemonsets_new(o->shared, &opts);
 }
 
+static void *start_jobs(struct client *c, const struct controllers_opts *o)
+{
+    struct workload_opts opts = workload(o);
+    (void)c;
+    return jobs_new(o->shared, &opts);
+}
+
 /* ---- and one that ends it ---- */
+
+static void stop_jobs(void *c)
+{
+    jobs_free(c);
+}
 
 static void stop_daemonsets(void *c)
 {
@@ -151,6 +164,7 @@ static const struct row {
     {"device-taint-eviction", start_eviction, stop_eviction, NULL},
     {"disruption", NULL, NULL, &disruption_table},
     {"garbage-collector", start_garbage, stop_garbage, NULL},
+    {"job", start_jobs, stop_jobs, NULL},
     {"namespace", start_namespaces, stop_namespaces, NULL},
     {"node-lifecycle", NULL, NULL, &node_life},
     {"pod-garbage-collector", NULL, NULL, &pod_garbage},

@@ -87,6 +87,12 @@ void expect_saw_gone(struct expect *x, struct str owner, struct str uid)
     free(memory);
 }
 
+bool expect_has_gone(const struct expect *x, struct str owner, struct str uid)
+{
+    const struct expected *e = find(x, owner);
+    return e && strmap_find(&e->gone, uid);
+}
+
 void expect_forget(struct expect *x, struct str owner)
 {
     struct expected *e = find(x, owner);

@@ -24,6 +24,8 @@ void expect_gone(struct expect *x, struct str owner, struct str uid, uint64_t no
 /* One was seen, or will never be. */
 void expect_saw_made(struct expect *x, struct str owner);
 void expect_saw_gone(struct expect *x, struct str owner, struct str uid);
+/* One that is expected to go. */
+bool expect_has_gone(const struct expect *x, struct str owner, struct str uid);
 /* The owner is gone. */
 void expect_forget(struct expect *x, struct str owner);
 

@@ -93,7 +93,7 @@ struct ranked {
     int phase;
     bool ready;
     int64_t cost, rank, since, restarts, sidecar_restarts, created;
-    int64_t now_ns;
+    int64_t now_ns; /* 0: ages count to the second */
 };
 
 static int order(int64_t a, int64_t b)
@@ -115,6 +115,8 @@ static int by_age(const struct ranked *x, const struct ranked *y, int64_t a, int
         return 0;
     if (!a || !b)
         return a ? 1 : -1;
+    if (!x->now_ns)
+        return order(b, a);
     int by_digits = order(age_digits(a, x->now_ns), age_digits(b, x->now_ns));
     return by_digits ? by_digits : str_cmp(x->pod->uid, y->pod->uid);
 }
@@ -218,6 +220,18 @@ void pods_sort_for_deletion(struct objects *pods, const struct objects *related,
         all[i].rank = e ? e->value.i : 0;
     }
     strmap_release(&nodes);
+    qsort(all, pods->n, sizeof *all, by_harm);
+    for (uint32_t i = 0; i < pods->n; i++)
+        pods->v[i] = all[i].pod;
+}
+
+void pods_sort_active(struct objects *pods, struct arena *a)
+{
+    struct ranked *all = ARENA_ARRAY(a, struct ranked, pods->n + 1);
+    for (uint32_t i = 0; i < pods->n; i++) {
+        all[i] = rank(pods->v[i], 0);
+        all[i].cost = 0;
+    }
     qsort(all, pods->n, sizeof *all, by_harm);
     for (uint32_t i = 0; i < pods->n; i++)
         pods->v[i] = all[i].pod;

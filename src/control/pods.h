@@ -27,4 +27,7 @@ struct doc pod_make(const struct doc *template, const struct owner_kind *kind,
 void pods_sort_for_deletion(struct objects *pods, const struct objects *related,
                             int64_t now_ns, struct arena *a);
 
+/* The same as upstream does for Jobs: no costs, no neighbours, and ages to the second. */
+void pods_sort_active(struct objects *pods, struct arena *a);
+
 #endif

@@ -6,6 +6,7 @@
 struct job {
     struct sync *sync;
     struct podwork how;
+    const struct batch_request *first;
 };
 
 static void tell(const struct job *j, const char *type, const char *reason,
@@ -23,10 +24,17 @@ static void on_done(void *ctx)
     j->sync->work->steps.again(j->sync->work->steps.ctx);
 }
 
-static struct job *make_job(struct sync *s, const struct podwork *how)
+static void note_fine(const struct job *j, const struct batch_request *q, bool fine)
+{
+    if (j->how.fine)
+        j->how.fine[q - j->first] = fine;
+}
+
+static struct job *make_job(struct sync *s, const struct podwork *how,
+                            const struct batch_request *first)
 {
     struct job *j = ARENA_NEW(s->a, struct job);
-    *j = (struct job){s, *how};
+    *j = (struct job){s, *how, first};
     return j;
 }
 
@@ -74,11 +82,16 @@ static void tell_made(const struct job *j, const struct client_answer *answer)
                           STR_ARG(field_meta(&pod, "name"))));
 }
 
+static bool is_made(const struct client_answer *answer)
+{
+    return answer->ok || podwork_is_terminating(answer);
+}
+
 static void on_made(void *ctx, const struct batch_request *q,
                     const struct client_answer *answer)
 {
     const struct job *j = ctx;
-    (void)q;
+    note_fine(j, q, is_made(answer));
     if (answer->ok) {
         tell_made(j, answer);
         return;
@@ -98,11 +111,6 @@ static void on_not_made(void *ctx, const struct batch_request *q)
         expect_saw_made(j->how.expect, j->sync->owner->key);
 }
 
-static bool is_made(const struct client_answer *answer)
-{
-    return answer->ok || podwork_is_terminating(answer);
-}
-
 static struct batch *start_making(struct sync *s, const struct podwork *how,
                                   const struct doc *pods, uint32_t n, uint32_t step,
                                   uint32_t first)
@@ -117,7 +125,7 @@ static struct batch *start_making(struct sync *s, const struct podwork *how,
     }
     if (how->expect)
         expect_made(how->expect, s->owner->key, n, now_ms(s));
-    return batch_new(s->work->steps.client, all, n, first, &OPS, make_job(s, how));
+    return batch_new(s->work->steps.client, all, n, first, &OPS, make_job(s, how, all));
 }
 
 enum progress podwork_make(struct sync *s, const struct podwork *how, uint32_t slot,
@@ -140,11 +148,17 @@ enum progress podwork_make_alike(struct sync *s, const struct podwork *how, uint
 
 /* ---- deleting ---- */
 
+static bool is_deleted(const struct client_answer *answer)
+{
+    return answer->ok || answer->status == 404;
+}
+
 static void on_deleted(void *ctx, const struct batch_request *q,
                        const struct client_answer *answer)
 {
     const struct job *j = ctx;
     const struct object *pod = q->ctx;
+    note_fine(j, q, is_deleted(answer));
     if (answer->ok) {
         tell(j, "Normal", "SuccessfulDelete",
              arena_printf(j->sync->a, "Deleted pod: %.*s", STR_ARG(pod->name)));
@@ -165,11 +179,6 @@ static void on_not_deleted(void *ctx, const struct batch_request *q)
         expect_saw_gone(j->how.expect, j->sync->owner->key, pod->uid);
 }
 
-static bool is_deleted(const struct client_answer *answer)
-{
-    return answer->ok || answer->status == 404;
-}
-
 static struct batch *start_deleting(struct sync *s, const struct podwork *how,
                                     const struct object *const *pods, uint32_t n)
 {
@@ -184,7 +193,7 @@ static struct batch *start_deleting(struct sync *s, const struct podwork *how,
         if (how->expect)
             expect_gone(how->expect, s->owner->key, pods[i]->uid, now_ms(s));
     }
-    return batch_new(s->work->steps.client, all, n, 0, &OPS, make_job(s, how));
+    return batch_new(s->work->steps.client, all, n, 0, &OPS, make_job(s, how, all));
 }
 
 enum progress podwork_delete(struct sync *s, const struct podwork *how, uint32_t slot,

@@ -12,6 +12,7 @@ struct podwork {
     struct expect *expect; /* or NULL */
     struct events *events;
     const struct owner_kind *owners;
+    bool *fine; /* or NULL: of each request, set when it went well */
 };
 
 /* Each function begins in the round that first comes to it, with the batch of the sync

@@ -15,6 +15,14 @@ const struct object *route_owner(const struct route *r, const struct object *o)
     return owner && str_eq(owner->uid, doc_get_text(controller, "uid")) ? owner : NULL;
 }
 
+static void wake(const struct route *r, const struct object *owner)
+{
+    if (r->delay_ms)
+        worker_add_after(r->worker, owner->key, r->delay_ms);
+    else
+        worker_add(r->worker, owner->key);
+}
+
 /* ---- orphans ---- */
 
 struct fitting {
@@ -28,7 +36,7 @@ static void add_fitting(void *ctx, const struct object *owner)
     const struct doc *selector = doc_path(owner->doc, "spec.selector");
     if (str_eq(owner->namespace, f->orphan->namespace) && !labels_select_all(selector) &&
         labels_match_object(selector, f->orphan->doc))
-        worker_add(f->route->worker, owner->key);
+        wake(f->route, owner);
 }
 
 static void add_all_fitting(const struct route *r, const struct object *orphan)
@@ -47,7 +55,7 @@ static void tell(const struct route *r, const struct object *owner,
         return;
     if (r->changed)
         r->changed(r->ctx, owner, old, now);
-    worker_add(r->worker, owner->key);
+    wake(r, owner);
 }
 
 static void gone(const struct route *r, const struct object *old)

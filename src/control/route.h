@@ -13,6 +13,7 @@ struct route {
     const struct shared_kind *known; /* the owners there are */
     struct worker *worker;           /* its keys are the owners' */
     struct expect *expect;           /* what has come and gone is told; or NULL */
+    uint64_t delay_ms;               /* so that several changes are one piece of work */
     /* Told before the owner's key is added; or NULL. */
     void (*changed)(void *ctx, const struct object *owner, const struct object *old,
                     const struct object *now);
