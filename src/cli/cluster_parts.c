@@ -8,6 +8,8 @@
 #include "client/leader.h"
 #include "sched/scheduler.h"
 
+enum { RENEWALS = 5 }; /* of a lease, before its node is taken for lost */
+
 struct cluster_parts {
     struct net_loop *loop;
     struct cluster_parts_opts opts;
@@ -43,11 +45,12 @@ static void tell_ready(void *ctx)
 
 static void start_controllers(struct cluster_parts *p)
 {
-    struct controllers_opts opts = {.only = p->opts.controllers,
-                                    .gates = p->opts.gates,
-                                    .settings.root_ca = p->opts.root_ca,
-                                    .log = say,
-                                    .log_ctx = p};
+    struct controllers_opts opts = {
+        .only = p->opts.controllers,
+        .gates = p->opts.gates,
+        .settings = {.root_ca = p->opts.root_ca, .grace_ms = p->opts.grace_ms},
+        .log = say,
+        .log_ctx = p};
     p->controllers = controllers_new(p->controlling, &opts);
 }
 
@@ -62,6 +65,7 @@ static void start_nodes(struct cluster_parts *p)
     struct err e = ERR_INIT;
     struct sim_opts opts = {.groups = p->opts.nodes->groups,
                             .ngroups = p->opts.nodes->n,
+                            .renew_ms = p->opts.grace_ms / RENEWALS,
                             .silent_drivers = p->opts.silent_drivers,
                             .ready = tell_ready,
                             .log = say,

@@ -19,6 +19,7 @@ struct cluster_parts_opts { /* copied; what pointers lead to outlives the parts 
     struct str root_ca;      /* for pods, PEM; empty: none */
     const struct simulated *nodes;
     bool silent_drivers; /* sim.h */
+    uint64_t grace_ms;   /* for which a node may be silent; 0: 50 s, as upstream */
     bool elect; /* several servers share the store: only the leader's parts work */
     void (*ready)(void *ctx); /* all nodes stand, or others work; once */
     void (*log)(void *ctx, const char *text);

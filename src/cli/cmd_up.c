@@ -32,6 +32,7 @@ struct flags {
     const char *shapes, *controllers;
     uint32_t nodes;
     bool silent_drivers;
+    uint64_t grace_ms;
 };
 
 #define AT(member) offsetof(struct flags, member)
@@ -44,6 +45,8 @@ static const struct option_row OWN[] = {
     {"silent-drivers", NULL, OPTION_FLAG, AT(silent_drivers),
      "whether simulated drivers leave the status of devices alone (false)"},
     {"controllers", "NAME,...", OPTION_LIST, AT(controllers), "these controllers (all)"},
+    {"node-monitor-grace-period", "TIME", OPTION_DURATION, AT(grace_ms),
+     "for which a node may be silent (50s); leases are renewed five times as often"},
 };
 #undef AT
 enum { NOWN = sizeof OWN / sizeof *OWN };
@@ -124,6 +127,7 @@ static bool start(struct running *r, const struct simulated *nodes, struct err *
                                       .controllers = f->controllers,
                                       .nodes = nodes,
                                       .silent_drivers = f->silent_drivers,
+                                      .grace_ms = f->grace_ms,
                                       .elect = is_shared(&f->server.server),
                                       .ready = on_ready,
                                       .log = say,
