@@ -95,8 +95,7 @@ static void world_init(struct world *w)
 
 static void world_fini(struct world *w)
 {
-    if (!w->closed)
-        net_client_close(w->client);
+    net_client_close(w->client);
     grpc_server_free(w->server);
     net_loop_free(w->loop);
     assert_int_equal(access(w->address + 5, F_OK), -1);
