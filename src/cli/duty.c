@@ -29,10 +29,20 @@ static void say(void *ctx, const char *text)
     duty_say((void *)r->duty->name, text);
 }
 
+static void stop_loop(void *ctx)
+{
+    net_loop_stop(ctx);
+}
+
 static void work(void *ctx)
 {
     struct running *r = ctx;
     r->work = r->duty->start(r->duty->ctx, r->client);
+    if (!r->work) {
+        r->code = EXIT_INPUT;
+        net_post(r->loop, stop_loop, r->loop);
+        return;
+    }
     printf("dray %s: working\n", r->duty->name);
     fflush(stdout);
 }

@@ -18,7 +18,8 @@ struct duty_lease { /* as options set it */
 struct duty {
     const char *name; /* "controllers": of the command */
     const struct duty_lease *lease;
-    void *(*start)(void *ctx, struct client *c); /* what works from then on */
+    /* What works from then on. NULL: it cannot; ctx knows why, and duty_run returns. */
+    void *(*start)(void *ctx, struct client *c);
     void (*stop)(void *work);
     void *ctx;
 };

@@ -81,6 +81,11 @@ struct driver_inventory {
 const struct driver_device *driver_inventory_find(const struct driver_inventory *v,
                                                   struct str name);
 
+/* Nothing that is published or watched differs; edits and what is the back ends' own may.
+ */
+bool driver_inventory_same(const struct driver_inventory *a,
+                           const struct driver_inventory *b);
+
 /* ---- use of one device by one claim ---- */
 
 struct driver_use {

@@ -51,6 +51,12 @@ struct net_timer;
 struct net_timer *net_timer_start(struct net_loop *l, uint64_t first_ms,
                                   uint64_t repeat_ms, void (*fn)(void *ctx), void *ctx);
 void net_timer_stop(struct net_timer *t);
+/* fn(ctx) once, when the descriptor can be read or is hung up; it stays its owner's, who
+ * keeps it open until then or until net_readable_stop. */
+struct net_readable;
+struct net_readable *net_readable_start(struct net_loop *l, int fd, void (*fn)(void *ctx),
+                                        void *ctx);
+void net_readable_stop(struct net_readable *r); /* before fn was called; NULL is fine */
 /* fn on SIGTERM and SIGINT, each time. */
 void net_on_stop_signal(struct net_loop *l, void (*fn)(void *ctx), void *ctx);
 

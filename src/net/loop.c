@@ -250,6 +250,41 @@ void net_timer_stop(struct net_timer *t)
         uv_close((uv_handle_t *)&t->uv, loop_free_handle);
 }
 
+/* ---- descriptors of others ---- */
+
+struct net_readable {
+    uv_poll_t uv;
+    void (*fn)(void *ctx);
+    void *ctx;
+};
+
+static void on_readable(uv_poll_t *handle, int status, int events)
+{
+    struct net_readable *r = handle->data;
+    void (*fn)(void *ctx) = r->fn;
+    void *ctx = r->ctx;
+    net_readable_stop(r);
+    fn(ctx);
+}
+
+struct net_readable *net_readable_start(struct net_loop *l, int fd, void (*fn)(void *ctx),
+                                        void *ctx)
+{
+    struct net_readable *r = mem_zalloc(sizeof *r);
+    r->fn = fn;
+    r->ctx = ctx;
+    must(uv_poll_init(&l->uv, &r->uv, fd), "poll");
+    r->uv.data = r;
+    must(uv_poll_start(&r->uv, UV_READABLE | UV_DISCONNECT, on_readable), "poll");
+    return r;
+}
+
+void net_readable_stop(struct net_readable *r)
+{
+    if (r && !uv_is_closing((uv_handle_t *)&r->uv))
+        uv_close((uv_handle_t *)&r->uv, loop_free_handle);
+}
+
 /* ---- signals ---- */
 
 static void on_signal(uv_signal_t *handle, int number)

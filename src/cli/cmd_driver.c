@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dray driver: offers the devices of this node to pods, under any kubelet. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/duty.h"
+#include "driver/discover.h"
+#include "driver/driver.h"
+
+static const char USAGE[] =
+    "usage: dray driver --kubeconfig FILE --devices FILE [OPTION]...\n"
+    "\n"
+    "Offers devices of this node to the pods of a cluster: publishes them as\n"
+    "ResourceSlices, and prepares them for containers when the kubelet asks. A file "
+    "says\n"
+    "which devices there are; dray-devices(5) describes it.\n"
+    "\n"
+    "In a pod the kubeconfig may be left out: it acts as its service account then.\n"
+    "\n";
+
+struct options {
+    const char *kubeconfig, *devices, *driver, *node, *kubelet_dir, *cdi_dir, *pod_uid,
+        *metadata;
+    uint64_t discover_ms;
+    bool lists;
+};
+
+#define AT(member) offsetof(struct options, member)
+static const struct option_row ROWS[] = {
+    {"kubeconfig", "FILE", OPTION_TEXT, AT(kubeconfig),
+     "says where the server is, and who asks"},
+    {"devices", "FILE", OPTION_TEXT, AT(devices), "the devices that are offered"},
+    {"driver", "NAME", OPTION_TEXT, AT(driver), "the driver's name (device.dray.dev)"},
+    {"node", "NAME", OPTION_TEXT, AT(node),
+     "the node's name ($NODE_NAME, else the host's)"},
+    {"kubelet-dir", "DIR", OPTION_TEXT, AT(kubelet_dir),
+     "of the kubelet (/var/lib/kubelet)"},
+    {"cdi-dir", "DIR", OPTION_TEXT, AT(cdi_dir),
+     "where the container runtime looks for devices (/var/run/cdi)"},
+    {"pod-uid", "UID", OPTION_TEXT, AT(pod_uid),
+     "of the pod it runs in: the next instance may start before this one ends"},
+    {"metadata-versions", "VERSION,...", OPTION_TEXT, AT(metadata),
+     "of files about its devices in each container, newest first (none)"},
+    {"discover-interval", "TIME", OPTION_DURATION, AT(discover_ms),
+     "between looks for devices, beside those on changes (10s)"},
+    {"list-attributes", "BOOL", OPTION_FLAG, AT(lists),
+     "the server has the gate DRAListTypeAttributes: lists are published (false)"},
+};
+#undef AT
+static const struct option_table TABLE = {ROWS, sizeof ROWS / sizeof *ROWS};
+
+static char name[] = "driver";
+
+struct setting {
+    struct options options;
+    struct driver_opts opts;
+    struct driver_discover_opts discover;
+    struct err err;
+};
+
+static void *start(void *ctx, struct client *c)
+{
+    struct setting *s = ctx;
+    struct driver_backend *b =
+        driver_backend_file_new(s->options.devices, &s->discover, &s->err);
+    return b ? driver_new(c, b, &s->opts, &s->err) : NULL;
+}
+
+static void stop(void *work)
+{
+    driver_free(work);
+}
+
+/* Whoever started it starts it again. */
+static void on_failed(void *ctx)
+{
+    exit(EXIT_NO);
+}
+
+static struct str host_name(struct arena *a)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    return arena_str(a, str_from(host));
+}
+
+static struct str or_else(const char *text, struct str other)
+{
+    return text && *text ? str_from(text) : other;
+}
+
+/* "a,b" */
+static void read_versions(struct driver_opts *o, const char *list, struct arena *a)
+{
+    struct str rest = str_from(list);
+    struct str *v = ARENA_ARRAY(a, struct str, rest.n + 1);
+    uint32_t n = 0;
+    while (rest.n > 0) {
+        size_t end = 0;
+        while (end < rest.n && rest.p[end] != ',')
+            end++;
+        v[n++] = arena_str(a, str_sub(rest, 0, end));
+        rest = str_sub(rest, end + 1, SIZE_MAX);
+    }
+    o->metadata_versions = v;
+    o->nmetadata_versions = n;
+}
+
+static void set_up(struct setting *s, struct arena *a)
+{
+    const struct options *o = &s->options;
+    struct driver_opts *to = &s->opts;
+    *to = (struct driver_opts){
+        .driver = or_else(o->driver, STR("device.dray.dev")),
+        .node = or_else(o->node, or_else(getenv("NODE_NAME"), STR_NONE)),
+        .kubelet_dir = or_else(o->kubelet_dir, STR("/var/lib/kubelet")),
+        .cdi_dir = or_else(o->cdi_dir, STR("/var/run/cdi")),
+        .instance = or_else(o->pod_uid, STR_NONE),
+        .discover_ms = o->discover_ms,
+        .log = duty_say,
+        .log_ctx = name,
+        .failed = on_failed,
+    };
+    if (to->node.n == 0)
+        to->node = host_name(a);
+    if (o->metadata)
+        read_versions(to, o->metadata, a);
+    s->discover = (struct driver_discover_opts){.driver = to->driver, .lists = o->lists};
+}
+
+static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
+{
+    struct setting s = {.err = ERR_INIT};
+    const struct duty_lease alone = {.elect = false};
+    const struct duty duty = {name, &alone, start, stop, &s};
+    struct kubeconfig k;
+    bool help = false;
+    if (!options_read(&TABLE, argc, argv, a, &s.options, &help, e))
+        return EXIT_INPUT;
+    if (help) {
+        fputs(USAGE, stdout);
+        options_print(&TABLE, stdout);
+        return EXIT_OK;
+    }
+    if (!s.options.devices) {
+        err_set(e, ERR_INVALID,
+                "--devices FILE is missing; dray-devices(5) describes it");
+        return EXIT_INPUT;
+    }
+    set_up(&s, a);
+    if (!duty_server(name, s.options.kubeconfig, a, &k, e))
+        return EXIT_INPUT;
+    int code = duty_run(&duty, &k, e);
+    if (s.err.code != ERR_NONE) {
+        *e = s.err;
+        code = EXIT_INPUT;
+    }
+    return code;
+}
+
+int cmd_driver(int argc, char **argv)
+{
+    struct arena a = {0};
+    struct err e = ERR_INIT;
+    int code = read_and_run(argc, argv, &a, &e);
+    if (e.code != ERR_NONE)
+        duty_say(name, err_text(&e));
+    err_release(&e);
+    arena_fini(&a);
+    return code;
+}

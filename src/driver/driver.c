@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "driver/driver.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "driver/discover.h"
+#include "driver/disk.h"
+#include "driver/plugin.h"
+
+enum {
+    DISCOVER_MS = 10 * 1000,
+    SETTLE_MS = 200, /* devices that come together are found together */
+};
+
+struct found { /* of one discovery */
+    struct arena arena;
+    struct driver_inventory v;
+};
+
+struct driver {
+    struct driver_opts opts;
+    struct net_loop *loop;
+    struct driver_backend *backend;
+    struct arena arena;
+    struct str data_dir;
+    struct driver_sockets sockets;
+    struct driver_worker *worker;
+    struct driver_prepare *prepare;
+    struct driver_publish *publish;
+    struct driver_calls *calls;
+    struct driver_watchers *watchers;
+    struct driver_plugin *plugin; /* NULL: it does not serve yet */
+
+    struct net_timer *due;        /* NULL: a discovery is on the worker */
+    struct net_readable *changed; /* NULL: none, or it has been seen */
+    struct found *found, *next;   /* next: of the discovery on the worker */
+    bool published;
+    struct err err; /* of the worker's job */
+    bool fresh;     /* its discovery has worked */
+    uint64_t discoveries, discovery_failures;
+};
+
+static void say(const struct driver *d, const char *text)
+{
+    if (d->opts.log)
+        d->opts.log(d->opts.log_ctx, text);
+}
+
+static void say_err(const struct driver *d, const char *what, struct err *e)
+{
+    struct strbuf line = {0};
+    strbuf_addf(&line, "%s: %s", what, err_text(e));
+    say(d, strbuf_cstr(&line));
+    strbuf_release(&line);
+    err_release(e);
+}
+
+static void found_free(struct found *f)
+{
+    if (!f)
+        return;
+    arena_fini(&f->arena);
+    free(f);
+}
+
+/* ---- discovery ---- */
+
+/* On the worker. What was found before stays until something else is. */
+static void discover(void *ctx)
+{
+    struct driver *d = ctx;
+    d->next = mem_zalloc(sizeof *d->next);
+    d->fresh =
+        d->backend->ops->discover(d->backend, &d->next->arena, &d->next->v, &d->err);
+    if (d->fresh || !d->found)
+        driver_prepare_inventory(d->prepare, &d->next->v);
+}
+
+static void discover_first(void *ctx)
+{
+    struct driver *d = ctx;
+    struct err e = ERR_INIT;
+    discover(d);
+    if (!driver_prepare_recover(d->prepare, &e) && d->err.code == ERR_NONE)
+        d->err = e;
+    else
+        err_release(&e);
+}
+
+static void start_discovery(void *ctx);
+
+static void on_changed(void *ctx)
+{
+    struct driver *d = ctx;
+    d->changed = NULL;
+    if (!d->due)
+        return;
+    net_timer_stop(d->due);
+    d->due = net_timer_start(d->loop, SETTLE_MS, 0, start_discovery, d);
+}
+
+static void wait_for_change(struct driver *d)
+{
+    int fd = d->backend->ops->watch ? d->backend->ops->watch(d->backend) : -1;
+    d->due = net_timer_start(d->loop, d->opts.discover_ms, 0, start_discovery, d);
+    if (fd >= 0 && !d->changed)
+        d->changed = net_readable_start(d->loop, fd, on_changed, d);
+}
+
+static void take_found(struct driver *d)
+{
+    bool news =
+        d->fresh && (!d->published || !driver_inventory_same(&d->found->v, &d->next->v));
+    found_free(d->found);
+    d->found = d->next;
+    d->next = NULL;
+    if (!news)
+        return;
+    d->published = true;
+    driver_publish_set(d->publish, &d->found->v);
+    driver_watchers_set(d->watchers, &d->found->v);
+}
+
+static void end_discovery(struct driver *d)
+{
+    d->discoveries++;
+    if (d->fresh || !d->found)
+        take_found(d);
+    found_free(d->next);
+    d->next = NULL;
+    if (d->err.code != ERR_NONE) {
+        d->discovery_failures++;
+        say_err(d, "discovery", &d->err);
+    }
+    wait_for_change(d);
+}
+
+static void on_discovered(void *ctx)
+{
+    end_discovery(ctx);
+}
+
+static void start_discovery(void *ctx)
+{
+    struct driver *d = ctx;
+    d->due = NULL;
+    driver_worker_do(d->worker, discover, on_discovered, d);
+}
+
+/* ---- the start ---- */
+
+static bool serve(struct driver *d, struct err *e)
+{
+    struct driver_plugin_opts opts = {.driver = d->opts.driver,
+                                      .sockets = d->sockets,
+                                      .calls = d->calls,
+                                      .watchers = d->watchers,
+                                      .log = d->opts.log,
+                                      .log_ctx = d->opts.log_ctx};
+    d->plugin = driver_plugin_new(d->loop, &opts, e);
+    return d->plugin != NULL;
+}
+
+static void on_discovered_first(void *ctx)
+{
+    struct driver *d = ctx;
+    struct err e = ERR_INIT;
+    end_discovery(d);
+    if (serve(d, &e))
+        return;
+    say_err(d, "serving the kubelet", &e);
+    if (d->opts.failed)
+        d->opts.failed(d->opts.failed_ctx);
+}
+
+static bool make_dirs(struct driver *d, struct err *e)
+{
+    struct str registry =
+        arena_printf(&d->arena, "%.*s/plugins_registry", STR_ARG(d->opts.kubelet_dir));
+    return disk_make_dirs(d->data_dir.p, e) && disk_make_dirs(registry.p, e);
+}
+
+static bool open_prepare(struct driver *d, struct err *e)
+{
+    struct driver_prepare_opts opts = {
+        .driver = d->opts.driver,
+        .node = d->opts.node,
+        .data_dir = d->data_dir,
+        .cdi_dir = d->opts.cdi_dir,
+        .metadata_versions = d->opts.metadata_versions,
+        .nmetadata_versions = d->opts.nmetadata_versions,
+    };
+    const char *const *lines;
+    d->prepare = driver_prepare_new(&opts, d->backend, e);
+    if (!d->prepare)
+        return false;
+    uint32_t n = driver_prepare_complaints(d->prepare, &lines);
+    for (uint32_t i = 0; i < n; i++)
+        say(d, lines[i]);
+    return true;
+}
+
+static void make_parts(struct driver *d, struct client *c)
+{
+    struct driver_publish_opts publish = {.driver = d->opts.driver,
+                                          .node = d->opts.node,
+                                          .log = d->opts.log,
+                                          .log_ctx = d->opts.log_ctx};
+    d->worker = driver_worker_new(d->loop);
+    struct driver_calls_opts calls = {.client = c,
+                                      .worker = d->worker,
+                                      .prepare = d->prepare,
+                                      .log = d->opts.log,
+                                      .log_ctx = d->opts.log_ctx};
+    if (d->opts.instance.n > 0)
+        calls.lock_dir = d->data_dir;
+    d->publish = driver_publish_new(c, &publish);
+    d->calls = driver_calls_new(&calls);
+    d->watchers = driver_watchers_new(d->loop, d->opts.node);
+}
+
+static bool start(struct driver *d, struct client *c, struct err *e)
+{
+    if (!driver_sockets_name(d->opts.driver, d->opts.kubelet_dir, d->opts.instance,
+                             &d->arena, &d->sockets, e) ||
+        !make_dirs(d, e) || !open_prepare(d, e))
+        return false;
+    make_parts(d, c);
+    driver_worker_do(d->worker, discover_first, on_discovered_first, d);
+    return true;
+}
+
+struct driver *driver_new(struct client *c, struct driver_backend *b,
+                          const struct driver_opts *o, struct err *e)
+{
+    struct driver *d = mem_zalloc(sizeof *d);
+    d->opts = *o;
+    d->opts.discover_ms = o->discover_ms ? o->discover_ms : DISCOVER_MS;
+    d->loop = client_loop(c);
+    d->backend = b;
+    d->data_dir = driver_data_dir(o->driver, o->kubelet_dir, &d->arena);
+    if (start(d, c, e))
+        return d;
+    driver_free(d);
+    return NULL;
+}
+
+/* ---- the end ---- */
+
+static void stop_parts(struct driver *d)
+{
+    driver_calls_close(d->calls);
+    driver_worker_free(d->worker);
+    driver_calls_free(d->calls);
+    driver_watchers_free(d->watchers);
+    driver_publish_free(d->publish);
+    net_timer_stop(d->due);
+    net_readable_stop(d->changed);
+}
+
+void driver_free(struct driver *d)
+{
+    if (!d)
+        return;
+    if (d->worker)
+        stop_parts(d);
+    driver_plugin_free(d->plugin);
+    if (d->prepare)
+        driver_prepare_free(d->prepare);
+    driver_backend_free(d->backend);
+    found_free(d->found);
+    found_free(d->next);
+    err_release(&d->err);
+    arena_fini(&d->arena);
+    free(d);
+}
+
+struct driver_state driver_state(const struct driver *d)
+{
+    return (struct driver_state){
+        .serving = d->plugin != NULL,
+        .registered = d->plugin && driver_plugin_registered(d->plugin),
+        .publish = driver_publish_status(d->publish),
+        .calls = driver_calls_count(d->calls),
+        .discoveries = d->discoveries,
+        .discovery_failures = d->discovery_failures,
+    };
+}
