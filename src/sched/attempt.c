@@ -7,7 +7,7 @@
 
 /* ---- life ---- */
 
-static struct attempt *attempt_new(struct scheduler *s, struct queued *q)
+struct attempt *attempt_new(struct scheduler *s, struct queued *q)
 {
     struct attempt *a = mem_zalloc(sizeof *a);
     *a = (struct attempt){.sched = s,
@@ -176,8 +176,7 @@ static void conclude(struct attempt *a, struct cycle *c)
     }
 }
 
-/* A pod that this scheduler has placed already: the informer is behind. */
-static bool is_placed(const struct scheduler *s, const struct object *pod)
+bool attempt_is_placed(const struct scheduler *s, const struct object *pod)
 {
     return cache_find_pod(&s->world.cache, pod_id(pod)) != NULL;
 }
@@ -185,7 +184,7 @@ static bool is_placed(const struct scheduler *s, const struct object *pod)
 void attempt_start(struct scheduler *s, struct queued *q)
 {
     struct cycle c;
-    if (is_placed(s, q->object)) {
+    if (attempt_is_placed(s, q->object)) {
         queue_done(&s->queue, q);
         return;
     }

@@ -8,15 +8,21 @@
 
 enum { MIN_FEASIBLE = 100, MIN_PERCENT = 5, MAX_SCORE = 100 };
 
-void cycle_init(struct cycle *c, struct world *w, const struct profile *p,
-                struct object *pod, struct arena *a)
+void cycle_init_in(struct cycle *c, struct world *w, const struct profile *p,
+                   struct object *pod, struct dra_group *group, struct arena *a)
 {
     *c = (struct cycle){
         .world = w, .profile = p, .pod = pod, .info = pod_info_of(pod), .a = a};
     c->skip = ~p->filters;
     c->codes = ARENA_ARRAY(a, uint8_t, w->cache.nodes.n);
     if (w->dra && p->filters & PLUGIN_BIT(PLUGIN_DEVICES))
-        c->dra = dra_cycle_new(w->dra, &p->dra, pod, c->info->pod, NULL);
+        c->dra = dra_cycle_new(w->dra, &p->dra, pod, c->info->pod, group);
+}
+
+void cycle_init(struct cycle *c, struct world *w, const struct profile *p,
+                struct object *pod, struct arena *a)
+{
+    cycle_init_in(c, w, p, pod, NULL, a);
 }
 
 void cycle_fini(struct cycle *c)
@@ -143,11 +149,16 @@ static struct sched_status run_filters(struct cycle *c, const struct node *n,
     return status_ok();
 }
 
-void cycle_move(struct cycle *c, struct node_pod *p, int sign)
+void cycle_moved(struct cycle *c, const struct node_pod *p, int sign)
 {
     for (int i = 0; i < PLUGINS; i++)
         if (is_on(c, i) && plugin_table[i].moved)
             plugin_table[i].moved(c, p->object, p->node, sign);
+}
+
+void cycle_move(struct cycle *c, struct node_pod *p, int sign)
+{
+    cycle_moved(c, p, sign);
     if (sign > 0)
         cache_attach(&c->world->cache, p);
     else
@@ -158,7 +169,8 @@ static bool goes_before(const struct cycle *c, const struct nomination *x,
                         const struct node *n)
 {
     return str_is(n->name, x->node) && !str_eq(pod_id(x->pod), pod_id(c->pod)) &&
-           pod_info_of(x->pod)->priority >= c->info->priority;
+           pod_info_of(x->pod)->priority >= c->info->priority &&
+           !cache_find_pod(&c->world->cache, pod_id(x->pod)); /* tried with its group */
 }
 
 /* Pods that the node is promised to, as if they were there; *v of them. */

@@ -46,6 +46,9 @@ struct cycle {
 /* pod and w outlive it; the arena too. */
 void cycle_init(struct cycle *c, struct world *w, const struct profile *p,
                 struct object *pod, struct arena *a);
+/* The same of a pod that is tried with its group; NULL: alone. */
+void cycle_init_in(struct cycle *c, struct world *w, const struct profile *p,
+                   struct object *pod, struct dra_group *group, struct arena *a);
 void cycle_fini(struct cycle *c);
 /* The devices' part alone lives on, while the pod is bound; NULL: it has none. */
 struct dra_cycle *cycle_take_devices(struct cycle *c);
@@ -59,6 +62,8 @@ void cycle_run(struct cycle *c);
 struct sched_status cycle_filter(struct cycle *c, struct node *n, plugin_set *by);
 /* Takes a pod off its node, or puts it back, for what filters find. */
 void cycle_move(struct cycle *c, struct node_pod *p, int sign);
+/* The same where the cache has it already: of what the cycle's plugins found alone. */
+void cycle_moved(struct cycle *c, const struct node_pod *p, int sign);
 
 /* "0/3 nodes are available: 1 x, 2 y." of reasons counted by text. */
 struct str cycle_message(uint32_t nodes, const struct strmap *reasons, struct arena *a);

@@ -126,6 +126,9 @@ void dra_unreserve(struct dra_cycle *c, dra_done *done, void *ctx);
 struct dra_group *dra_group_new(struct dra *d);
 /* The pods' binding may still go on. */
 void dra_group_free(struct dra_group *g);
+/* A reservation of which nothing has been asked of the server: its devices are free at
+ * once, and the cycle may do no more than dra_group_post_filter and dra_cycle_free. */
+void dra_forget(struct dra_cycle *c);
 /* No place for the group: as post_filter, for each pod of it that has no node.
  * group NULL: it is not known. active: pods of it are bound or about to be. */
 void dra_group_post_filter(struct dra_group *g, const struct object *group, bool active,

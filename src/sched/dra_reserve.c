@@ -85,6 +85,12 @@ static void land(struct dra_cycle *c, struct dra_need *n)
         dra_group_forget(c->group, n->flight_uid);
 }
 
+void dra_forget(struct dra_cycle *c)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        land(c, &c->needs[i]);
+}
+
 enum { CLEAR_UP_MS = 1000 };
 
 /* Not before a second has passed: a write that was under way is over then. */

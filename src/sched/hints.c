@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queueing hints: whether an event may help a pod that a plugin has rejected. What is not
  * looked at closely is taken as help. */
+#include "sched/groups.h"
 #include "sched/plugins.h"
 
 static const struct node_info *node_of(const struct object *o)
@@ -131,4 +132,19 @@ bool hint_devices(void *w, const struct object *pod, const struct sched_event *e
     if (!e->more)
         return true;
     return dra_hint(world->dra, pod, e->more) == DRA_HINT_QUEUE;
+}
+
+/* A pod that completes its gang; the group itself, when it asks for fewer than before. */
+bool hint_gang(void *w, const struct object *pod, const struct sched_event *e)
+{
+    (void)w;
+    const struct object *now = e->now;
+    struct str group = pod_info_of(pod)->group;
+    if (!str_eq(now->namespace, pod->namespace))
+        return false;
+    if (e->kind != EVENT_GROUP)
+        return group.n && str_eq(pod_info_of(now)->group, group);
+    if (!str_eq(now->name, group))
+        return false;
+    return !e->old || group_info_of(now)->min_count < group_info_of(e->old)->min_count;
 }

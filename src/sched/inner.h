@@ -33,8 +33,15 @@ struct attempt { /* of one pod, while the server is asked something */
     struct str nominate; /* a node that victims will leave, or STR_NONE */
     struct object **victims; /* references: who has to go for it */
     uint32_t nvictims;
+    const char *preemptor;    /* "pod", "podgroup" */
+    struct str preemptor_uid; /* of it */
     struct client_call *call;
+    struct group_attempt *group;              /* that goes on when the victims are gone */
+    void (*after_victims)(struct attempt *a); /* NULL: attempt_free_devices */
+    void (*victims_failed)(struct attempt *a, struct str why); /* NULL: attempt_error */
 };
+
+struct group_attempt;
 
 struct scheduler {
     struct client *client;
@@ -44,8 +51,10 @@ struct scheduler {
     struct queue queue;
     struct index pods_by_claim; /* waiting pods, by the claims of devices they name */
     struct informer *pods, *nodes, *lists[WORLD_KINDS];
+    struct informer *groups; /* PodGroups; NULL: the gate is off */
     struct events *events;
     struct attempt *attempts; /* under way */
+    struct group_attempt *group_attempts;
     uint32_t nattempts;
     struct arena scratch; /* of one cycle */
     struct arena config_arena;
@@ -73,6 +82,9 @@ bool watch_synced(const struct scheduler *s);
 /* ---- attempt.c ---- */
 
 void attempt_start(struct scheduler *s, struct queued *q);
+struct attempt *attempt_new(struct scheduler *s, struct queued *q);
+/* A pod that this scheduler has placed already: the informer is behind. */
+bool attempt_is_placed(const struct scheduler *s, const struct object *pod);
 /* Without a word to anybody. */
 void attempt_free(struct attempt *a);
 /* The pod has no place: its condition and an event say so, and it is queued. */
@@ -83,10 +95,29 @@ void attempt_error(struct attempt *a, struct str text);
 /* Nothing can be done but to free an idle claim, if there is one; then it fails. */
 void attempt_free_devices(struct attempt *a);
 
+/* ---- group_attempt.c ---- */
+
+/* All pods of the group that wait are tried, one of them being in flight already. */
+void group_start(struct scheduler *s, struct pod_group *g, struct queued *first);
+/* After its attempts. */
+void group_attempt_free(struct group_attempt *x);
+/* Pods of it that have a place. */
+int64_t group_scheduled(const struct scheduler *s, struct str key);
+
+/* ---- group_status.c ---- */
+
+extern const struct client_kind sched_group_kind;
+/* group: as it was tried. */
+void group_status_write(struct scheduler *s, const struct object *group,
+                        enum sched_code code, struct str message);
+
 /* ---- victims.c ---- */
 
-/* They go; then attempt_free_devices. */
+/* They go; then attempt_free_devices, or what the attempt says. */
 void victims_start(struct attempt *a, const struct preemption *p);
+/* The same for a group, which the attempt stands for: "podgroup" and its UID. */
+void victims_start_all(struct attempt *a, struct node_pod *const *v, uint32_t n,
+                       const char *what, struct str uid);
 
 /* ---- bind.c ---- */
 

@@ -132,6 +132,10 @@ const struct plugin plugin_table[PLUGINS] = {
                         .score = balance_score},
     [PLUGIN_IMAGES] = {.name = "ImageLocality", .weight = 1, .score = images_score},
     [PLUGIN_BINDER] = {.name = "DefaultBinder"},
+    [PLUGIN_GANG] = {.name = "GangScheduling",
+                     .events = EVENT_BIT(EVENT_POD_WAITS) | EVENT_BIT(EVENT_POD_PLACED) |
+                               EVENT_BIT(EVENT_GROUP),
+                     .hint = hint_gang},
 };
 
 enum plugin_id plugin_find(struct str name)
@@ -151,6 +155,7 @@ const char *sched_event_name(enum sched_event_kind kind)
         [EVENT_NODE_TAINTS] = "NodeTaintChange",
         [EVENT_NODE_FEATURES] = "NodeDeclaredFeatureChange",
         [EVENT_NODE_REMOVED] = "NodeDelete",
+        [EVENT_POD_WAITS] = "UnscheduledPodAdd",
         [EVENT_POD_PLACED] = "AssignedPodAdd",
         [EVENT_POD_LABELS] = "AssignedPodUpdateLabel",
         [EVENT_POD_SCALED] = "AssignedPodScaleDown",
@@ -161,6 +166,7 @@ const char *sched_event_name(enum sched_event_kind kind)
         [EVENT_CLAIM] = "ResourceClaimChange",
         [EVENT_DEVICE_CLASS] = "DeviceClassChange",
         [EVENT_SLICE] = "ResourceSliceChange",
+        [EVENT_GROUP] = "PodGroupChange",
         [EVENT_TIMEOUT] = "UnschedulableTimeout",
     };
     return NAMES[kind];

@@ -32,6 +32,7 @@ enum plugin_id {
     PLUGIN_BALANCE,
     PLUGIN_IMAGES,
     PLUGIN_BINDER,
+    PLUGIN_GANG,
     PLUGINS
 };
 
@@ -48,6 +49,7 @@ enum sched_event_kind { /* upstream's ClusterEvent, as far as plugins tell them 
                         EVENT_NODE_TAINTS, /* and spec.unschedulable */
                         EVENT_NODE_FEATURES,
                         EVENT_NODE_REMOVED,
+                        EVENT_POD_WAITS,   /* a pod without a node is new */
                         EVENT_POD_PLACED,  /* a pod with a node is new */
                         EVENT_POD_LABELS,  /* of a pod with a node */
                         EVENT_POD_SCALED,  /* it needs less than it did */
@@ -62,6 +64,8 @@ enum sched_event_kind { /* upstream's ClusterEvent, as far as plugins tell them 
                                          decides */
                         EVENT_DEVICE_CLASS,
                         EVENT_SLICE,
+                        EVENT_GROUP, /* a PodGroup is new (old NULL), was changed, or may
+                                        be tried again (old NULL) */
                         EVENT_TIMEOUT, /* it has waited for five minutes */
                         EVENT_KINDS
 };

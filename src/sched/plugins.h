@@ -50,7 +50,7 @@ plugin_filter_fn disks_filter, volumes_filter;
 
 /* hints.c: whether an event may help a pod (struct world *) */
 plugin_hint_fn hint_self_gates, hint_tolerations, hint_node_selected, hint_ports,
-    hint_fit, hint_pod_affinity, hint_spread, hint_devices;
+    hint_fit, hint_pod_affinity, hint_spread, hint_devices, hint_gang;
 
 /* For score functions: to 0 - 100 of the largest; reverse: the largest is 0. */
 void scores_normalize(int64_t *scores, uint32_t n, bool reverse);

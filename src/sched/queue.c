@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/queue.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 
 enum { WINDOW_MS = 1000 }; /* back-off ends on whole seconds */
@@ -118,15 +120,23 @@ static void enter_unless_gated(struct queue *q, struct queued *p, enum queue_pla
 
 /* ---- back-off ---- */
 
+/* A large group waits longer at most: trying it costs more. */
+static uint64_t longest_of(const struct queue *q, const struct queued *p)
+{
+    if (p->company < 2)
+        return q->longest_ms;
+    return (uint64_t)((double)q->longest_ms * sqrt((double)p->company));
+}
+
 static uint64_t pause_of(const struct queue *q, const struct queued *p)
 {
     uint32_t n = p->errors ? p->errors : p->refusals;
-    uint64_t ms = q->first_ms;
+    uint64_t ms = q->first_ms, longest = longest_of(q, p);
     if (n == 0)
         return 0;
-    while (--n && ms < q->longest_ms)
+    while (--n && ms < longest)
         ms *= 2;
-    return ms < q->longest_ms ? ms : q->longest_ms;
+    return ms < longest ? ms : longest;
 }
 
 static uint64_t window(uint64_t ms)
@@ -236,19 +246,25 @@ void queue_remove(struct queue *q, struct str id)
 
 /* ---- attempts ---- */
 
+void queue_take(struct queue *q, struct queued *p, uint64_t now_ms)
+{
+    leave(q, p);
+    p->attempts++;
+    p->time_ms = now_ms;
+    p->expires_ms = 0;
+    p->rejected_by = 0;
+    p->company = 0;
+    p->woken = false;
+    enter(q, p, QUEUE_IN_FLIGHT);
+}
+
 struct queued *queue_pop(struct queue *q, uint64_t now_ms)
 {
     enum queue_place from = q->places[QUEUE_ACTIVE].n ? QUEUE_ACTIVE : QUEUE_BACKOFF;
     if (!q->places[from].n)
         return NULL;
     struct queued *p = q->places[from].v[0];
-    leave(q, p);
-    p->attempts++;
-    p->time_ms = now_ms;
-    p->expires_ms = 0;
-    p->rejected_by = 0;
-    p->woken = false;
-    enter(q, p, QUEUE_IN_FLIGHT);
+    queue_take(q, p, now_ms);
     return p;
 }
 

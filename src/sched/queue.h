@@ -32,6 +32,7 @@ struct queued {            /* a pod */
     uint64_t time_ms; /* when it was added, or last tried */
     uint64_t expires_ms;
     uint32_t attempts, refusals, errors; /* tries; refused; errors in a row */
+    uint32_t company;       /* pods of its group that were tried with it, or 0 */
     plugin_set rejected_by; /* by whom, the last time; of a gated pod: who gates it */
     bool woken; /* in flight: something has happened that may help it already */
     bool gone;  /* in flight: the pod is not for this scheduler anymore */
@@ -75,6 +76,9 @@ struct queued *queue_find(const struct queue *q, struct str id); /* or NULL */
 
 /* The next one to try, in flight from here on; NULL: nobody. */
 struct queued *queue_pop(struct queue *q, uint64_t now_ms);
+/* The same of a pod that is chosen, for the sake of its group: it is neither gated nor in
+ * flight. */
+void queue_take(struct queue *q, struct queued *p, uint64_t now_ms);
 /* A pod in flight comes to one of these ends, and p is invalid or queued again: */
 void queue_done(struct queue *q, struct queued *p); /* it has its node */
 void queue_reject(struct queue *q, struct queued *p,

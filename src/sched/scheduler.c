@@ -32,6 +32,20 @@ const struct profile *sched_profile_of(const struct scheduler *s, const struct o
 
 /* ---- turns ---- */
 
+/* A pod that is in a group is tried with it. */
+static void start(struct scheduler *s, struct queued *q)
+{
+    struct pod_group *g = groups_of(&s->world.groups, q->object);
+    if (!s->groups || !q->info->group.n) {
+        attempt_start(s, q);
+    } else if (g && g->object && !g->busy) {
+        group_start(s, g, q);
+    } else { /* its group is gone */
+        q->rejected_by = PLUGIN_BIT(PLUGIN_GANG);
+        queue_reject(&s->queue, q, sched_now(s));
+    }
+}
+
 static void on_turn(void *ctx)
 {
     struct scheduler *s = ctx;
@@ -40,7 +54,7 @@ static void on_turn(void *ctx)
     for (int i = 0; i < SCHED_TURN && s->nattempts < SCHED_UNDER_WAY; i++) {
         if (!(q = queue_pop(&s->queue, sched_now(s))))
             return;
-        attempt_start(s, q);
+        start(s, q);
     }
     if (s->nattempts < SCHED_UNDER_WAY)
         sched_kick(s);
@@ -143,11 +157,25 @@ static bool pre_enqueue_devices(struct scheduler *s, const struct object *pod)
     return ok;
 }
 
+static bool pre_enqueue_group(struct scheduler *s, const struct object *pod)
+{
+    struct str name = pod_info_of(pod)->group;
+    struct arena a;
+    if (!s->groups || !name.n)
+        return true;
+    arena_init(&a);
+    bool ok = !group_gate(groups_of(&s->world.groups, pod), name, &a).n;
+    arena_fini(&a);
+    return ok;
+}
+
 static plugin_set on_gate(void *ctx, const struct object *pod)
 {
     if (pod_info_of(pod)->gated)
         return PLUGIN_BIT(PLUGIN_GATES);
-    return pre_enqueue_devices(ctx, pod) ? 0 : PLUGIN_BIT(PLUGIN_DEVICES);
+    if (!pre_enqueue_devices(ctx, pod))
+        return PLUGIN_BIT(PLUGIN_DEVICES);
+    return pre_enqueue_group(ctx, pod) ? 0 : PLUGIN_BIT(PLUGIN_GANG);
 }
 
 static bool on_hint(void *ctx, enum plugin_id plugin, const struct object *pod,
@@ -204,10 +232,13 @@ void scheduler_free(struct scheduler *s)
     watch_stop(s);
     while (s->attempts)
         attempt_free(s->attempts);
+    while (s->group_attempts)
+        group_attempt_free(s->group_attempts);
     dra_free(s->world.dra);
     events_free(s->events);
     queue_fini(&s->queue);
     index_fini(&s->pods_by_claim);
+    groups_fini(&s->world.groups);
     nominated_fini(&s->world.nominated);
     cache_fini(&s->world.cache);
     arena_fini(&s->scratch);

@@ -29,15 +29,25 @@ static void ask(struct attempt *a, const char *method, const char *type, const c
 
 static void fail(struct attempt *a, const struct client_answer *answer)
 {
+    struct str why = arena_printf(&a->a, "preempting pod %.*s: %s",
+                                  STR_ARG(a->victims[0]->key), answer->message);
     a->nominate = STR_NONE;
-    attempt_error(a, arena_printf(&a->a, "preempting pod %.*s: %s",
-                                  STR_ARG(a->victims[0]->key), answer->message));
+    if (a->victims_failed)
+        a->victims_failed(a, why);
+    else
+        attempt_error(a, why);
 }
 
 static void pop_victim(struct attempt *a)
 {
     object_unref(*a->victims++);
     a->nvictims--;
+}
+
+/* Where victims are looked for: a node, or everywhere. */
+static struct str domain_of(const struct attempt *a)
+{
+    return a->group ? STR("cluster") : a->nominate;
 }
 
 static void on_deleted(void *ctx, const struct client_answer *answer)
@@ -52,8 +62,8 @@ static void on_deleted(void *ctx, const struct client_answer *answer)
     a->sched->counts.preemptions++;
     if (answer->ok)
         events_tell(a->sched->events, &about, "Normal", "Preempted",
-                    arena_printf(&a->a, "Preempted by pod %.*s on node %.*s",
-                                 STR_ARG(a->pod->uid), STR_ARG(a->nominate)));
+                    arena_printf(&a->a, "Preempted by %s %.*s on node %.*s", a->preemptor,
+                                 STR_ARG(a->preemptor_uid), STR_ARG(domain_of(a))));
     pop_victim(a);
     next_victim(a);
 }
@@ -93,8 +103,8 @@ static struct doc mark_of(struct attempt *a)
     doc_set_text(m, &mark, "status", STR("True"));
     doc_set_text(m, &mark, "reason", STR("PreemptionByScheduler"));
     doc_set_text(m, &mark, "message",
-                 arena_printf(m, "%.*s: preempting to accommodate a higher priority pod",
-                              STR_ARG(a->profile->name)));
+                 arena_printf(m, "%.*s: preempting to accommodate a higher priority %s",
+                              STR_ARG(a->profile->name), a->preemptor));
     doc_set_text(m, &mark, "lastTransitionTime",
                  timestamp_print(time(NULL), 0, false, m));
     doc_append(m, &list, mark);
@@ -111,7 +121,10 @@ static void next_victim(struct attempt *a)
     while (a->nvictims && pod_info_of(a->victims[0])->pod->meta.deleting)
         pop_victim(a);
     if (!a->nvictims) {
-        attempt_free_devices(a);
+        if (a->after_victims)
+            a->after_victims(a);
+        else
+            attempt_free_devices(a);
         return;
     }
     struct doc d = mark_of(a);
@@ -119,12 +132,12 @@ static void next_victim(struct attempt *a)
 }
 
 /* Pods of lower priority that the node was promised to must look for another one. */
-static void withdraw(struct attempt *a)
+static void withdraw(struct attempt *a, struct str node)
 {
     struct nominated *all = &a->sched->world.nominated;
     for (size_t i = all->all.n; i-- > 0;) {
         struct object *pod = all->all.v[i].pod;
-        if (str_is(a->nominate, all->all.v[i].node) &&
+        if (str_is(node, all->all.v[i].node) &&
             pod_info_of(pod)->priority < pod_info_of(a->pod)->priority) {
             struct queued *q = queue_find(&a->sched->queue, pod_id(pod));
             nominated_remove(all, pod_id(pod));
@@ -134,13 +147,23 @@ static void withdraw(struct attempt *a)
     }
 }
 
+void victims_start_all(struct attempt *a, struct node_pod *const *v, uint32_t n,
+                       const char *what, struct str uid)
+{
+    a->preemptor = what;
+    a->preemptor_uid = uid;
+    a->victims = ARENA_ARRAY(&a->a, struct object *, n);
+    for (uint32_t i = 0; i < n; i++) {
+        a->victims[a->nvictims++] = object_ref(v[i]->object);
+        if (i == 0 || v[i]->node != v[i - 1]->node)
+            withdraw(a, v[i]->node->name);
+    }
+    next_victim(a);
+}
+
 void victims_start(struct attempt *a, const struct preemption *p)
 {
     a->nominate = arena_str(&a->a, p->node->name);
-    a->victims = ARENA_ARRAY(&a->a, struct object *, p->nvictims);
-    for (uint32_t i = 0; i < p->nvictims; i++)
-        a->victims[a->nvictims++] = object_ref(p->victims[i]->object);
-    withdraw(a);
     nominated_set(&a->sched->world.nominated, a->pod, a->nominate);
-    next_victim(a);
+    victims_start_all(a, p->victims, p->nvictims, "pod", a->pod->uid);
 }

@@ -36,6 +36,8 @@ static void set_waiting(struct scheduler *s, const struct object *old,
         struct object *pod = (struct object *)now;
         set_nomination(s, before ? old : NULL, pod);
         queue_set(&s->queue, pod, sched_now(s));
+        if (!before && pod_info_of(now)->group.n)
+            sched_tell(s, EVENT_POD_WAITS, NULL, now);
     } else if (before) {
         nominated_remove(&s->world.nominated, pod_id(old));
         queue_remove(&s->queue, pod_id(old));
@@ -87,6 +89,16 @@ static void set_placed(struct scheduler *s, const struct object *old,
         sched_tell(s, EVENT_POD_REMOVED, old, NULL);
 }
 
+/* Pods count in their group as long as they wait or have a place. */
+static void set_group(struct scheduler *s, const struct object *old,
+                      const struct object *now)
+{
+    if (now && (view_pod_pending(pod_info_of(now)->pod) || has_place(now)))
+        groups_set_pod(&s->world.groups, (struct object *)now);
+    else if (old)
+        groups_remove_pod(&s->world.groups, old);
+}
+
 /* An object of the same name that is another one: the old one is gone. */
 static void on_pod(void *ctx, const struct object *old, const struct object *now)
 {
@@ -95,6 +107,7 @@ static void on_pod(void *ctx, const struct object *old, const struct object *now
         on_pod(ctx, old, NULL);
         old = NULL;
     }
+    set_group(s, old, now);
     set_waiting(s, old, now);
     set_placed(s, old, now);
     sched_kick(s);
@@ -161,6 +174,19 @@ static void on_node(void *ctx, const struct object *old, const struct object *no
         tell_node(s, old, now);
     else
         sched_tell(s, EVENT_NODE_ADDED, NULL, now);
+}
+
+/* ---- groups ---- */
+
+const struct client_kind sched_group_kind = {"scheduling.k8s.io", "v1beta1", "podgroups",
+                                             true};
+
+static void on_group(void *ctx, const struct object *old, const struct object *now)
+{
+    struct scheduler *s = ctx;
+    groups_set_object(&s->world.groups, old, now);
+    if (now)
+        sched_tell(s, EVENT_GROUP, old, now);
 }
 
 /* ---- all informers ---- */
@@ -235,7 +261,8 @@ static void watch_other(struct scheduler *s, int kind)
 void watch_start(struct scheduler *s)
 {
     static const struct informer_ops POD = {on_pod, NULL, on_trouble},
-                                     NODE = {on_node, NULL, on_trouble};
+                                     NODE = {on_node, NULL, on_trouble},
+                                     GROUP = {on_group, NULL, on_trouble};
     struct informer_opts pods = {
         .kind = {"", "v1", "pods", true},
         .fields = "status.phase!=Succeeded,status.phase!=Failed",
@@ -245,9 +272,15 @@ void watch_start(struct scheduler *s)
         .kind = {"", "v1", "nodes", false},
         .objects = {.view = node_info_new, .drop_doc = true},
     };
+    struct informer_opts groups = {
+        .kind = sched_group_kind,
+        .objects = {.view = group_info_new},
+    };
     cache_init(&s->world.cache);
     for (int i = 0; i < WORLD_KINDS; i++)
         watch_other(s, i);
+    if (api_gate(&s->opts.gates, API_GATE_GenericWorkload))
+        s->groups = informer_new(s->client, &groups, &GROUP, s);
     s->nodes = informer_new(s->client, &nodes, &NODE, s);
     s->pods = informer_new(s->client, &pods, &POD, s);
 }
@@ -257,6 +290,8 @@ bool watch_synced(const struct scheduler *s)
     for (int i = 0; i < WORLD_KINDS; i++)
         if (!informer_synced(s->lists[i]))
             return false;
+    if (s->groups && !informer_synced(s->groups))
+        return false;
     return informer_synced(s->nodes) && informer_synced(s->pods);
 }
 
@@ -264,6 +299,8 @@ void watch_stop(struct scheduler *s)
 {
     informer_free(s->pods);
     informer_free(s->nodes);
+    if (s->groups)
+        informer_free(s->groups);
     for (int i = 0; i < WORLD_KINDS; i++)
         informer_free(s->lists[i]);
 }

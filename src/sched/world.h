@@ -8,6 +8,7 @@
 
 #include "sched/cache.h"
 #include "sched/dra.h"
+#include "sched/groups.h"
 #include "sched/nominated.h"
 
 enum world_kind {
@@ -34,6 +35,7 @@ struct lister {
 struct world {
     struct cache cache;
     struct nominated nominated;
+    struct groups groups;             /* empty where PodGroups do not count */
     struct lister lists[WORLD_KINDS]; /* get NULL: there are none */
     struct dra *dra;                  /* NULL: without devices */
     uint32_t next_start;              /* the node that the next attempt begins with */
