@@ -19,6 +19,7 @@
 #include "control/quota_usage.h"
 #include "control/replicasets.h"
 #include "control/service_accounts.h"
+#include "control/statefulsets.h"
 #include "control/taint_eviction.h"
 
 /* ---- one function for each that starts it; NULL: its gate is off ---- */
@@ -104,7 +105,19 @@ static void *start_jobs(struct client *c, const struct controllers_opts *o)
     return jobs_new(o->shared, &opts);
 }
 
+static void *start_statefulsets(struct client *c, const struct controllers_opts *o)
+{
+    struct workload_opts opts = workload(o);
+    (void)c;
+    return statefulsets_new(o->shared, &opts);
+}
+
 /* ---- and one that ends it ---- */
+
+static void stop_statefulsets(void *c)
+{
+    statefulsets_free(c);
+}
 
 static void stop_jobs(void *c)
 {
@@ -174,6 +187,7 @@ static const struct row {
     {"resourcepoolstatusrequest", start_pool_requests, stop_pool_requests, NULL},
     {"root-ca-certificate-publisher", NULL, NULL, &root_ca_publisher},
     {"serviceaccount", NULL, NULL, &service_accounts},
+    {"statefulset", start_statefulsets, stop_statefulsets, NULL},
     {"taint-eviction", NULL, NULL, &taint_eviction},
 };
 enum { NROWS = sizeof ROWS / sizeof *ROWS };

@@ -1,51 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Revisions of a daemon set's template, as kubectl rollout undo reads them. */
-#include <stdlib.h>
-
 #include "base/vec.h"
 #include "control/daemonset_inner.h"
 #include "control/fields.h"
+#include "control/revisions.h"
 #include "control/template_hash.h"
 
-static const struct client_kind REVISIONS = {"apps", "v1", "controllerrevisions", true};
 static const char LABEL[] = "controller-revision-hash";
-
-/* The patch that brings the template back. */
-static struct doc make_data(struct daemon *d)
-{
-    struct arena *a = d->s->a;
-    struct doc data = doc_make_map(), spec = doc_make_map(),
-               template = doc_dup(a, doc_path(d->s->owner->doc, "spec.template"));
-    doc_set_text(a, &template, "$patch", STR("replace"));
-    doc_set(a, &spec, "template", template);
-    doc_set(a, &data, "spec", spec);
-    return data;
-}
-
-static struct doc make_revision(struct daemon *d, const struct doc *data, struct str hash,
-                                int64_t number)
-{
-    struct arena *a = d->s->a;
-    const struct doc *set = d->s->owner->doc,
-                     *notes = doc_path(set, "metadata.annotations"),
-                     *labels = doc_path(set, "spec.template.metadata.labels");
-    struct doc r = doc_make_map(), meta = doc_make_map(), refs = doc_make_list();
-    doc_append(a, &refs, adopt_reference(a, &daemonset_kind, d->s->owner));
-    doc_set_text(a, &meta, "name",
-                 arena_printf(a, "%.*s-%.*s", STR_ARG(d->s->owner->name), STR_ARG(hash)));
-    doc_set_text(a, &meta, "namespace", d->s->owner->namespace);
-    doc_set(a, &meta, "labels", labels ? doc_dup(a, labels) : doc_make_map());
-    if (notes)
-        doc_set(a, &meta, "annotations", doc_dup(a, notes));
-    doc_set(a, &meta, "ownerReferences", refs);
-    doc_set_text(a, &r, "apiVersion", STR("apps/v1"));
-    doc_set_text(a, &r, "kind", STR("ControllerRevision"));
-    doc_set(a, &r, "metadata", meta);
-    field_set_meta(a, &r, "labels", LABEL, hash);
-    doc_set(a, &r, "data", *data);
-    doc_set(a, &r, "revision", doc_make_int(a, number));
-    return r;
-}
 
 /* Another template has the same hash: the next one gets another. */
 static enum progress bump(struct daemon *d, const struct client_answer *refusal)
@@ -63,7 +24,7 @@ static enum progress take_existing(struct daemon *d, const struct doc *want,
                                    const struct client_answer *refusal)
 {
     const struct client_answer *answer;
-    struct str path = client_path(&REVISIONS, d->s->owner->namespace,
+    struct str path = client_path(&revisions_kind, d->s->owner->namespace,
                                   field_meta(want, "name"), NULL, d->s->a);
     enum progress p = work_ask(d->s->work, "GET", NULL, path, NULL, &answer);
     if (p != PROGRESS_DONE)
@@ -82,8 +43,8 @@ static enum progress make(struct daemon *d, const struct doc *data, int64_t numb
     const struct doc *made, *set = d->s->owner->doc;
     d->hash = template_hash(doc_path(set, "spec.template"),
                             field_int(set, "status.collisionCount", -1), d->s->a);
-    struct doc want = make_revision(d, data, d->hash, number);
-    enum progress p = sync_post(d->s, &REVISIONS, &want, &made, &answer);
+    struct doc want = revision_make(d->s, &daemonset_kind, data, LABEL, d->hash, number);
+    enum progress p = sync_post(d->s, &revisions_kind, &want, &made, &answer);
     if (p != PROGRESS_DONE || made)
         return p;
     if (str_is(str_from(answer->reason), "AlreadyExists"))
@@ -92,26 +53,14 @@ static enum progress make(struct daemon *d, const struct doc *data, int64_t numb
                      answer->message);
 }
 
-static enum progress renumber(struct daemon *d, const struct object *o, int64_t number)
-{
-    const struct client_answer *answer;
-    const struct doc *made;
-    struct doc r = doc_dup(d->s->a, o->doc);
-    doc_set(d->s->a, &r, "revision", doc_make_int(d->s->a, number));
-    enum progress p = sync_put(d->s, &REVISIONS, NULL, &r, &made, &answer);
-    if (p == PROGRESS_DONE && !made)
-        return work_fail(d->s->work, "revision %.*s: %s", STR_ARG(o->key),
-                         answer->message);
-    return p;
-}
-
 enum progress daemon_sync_history(struct daemon *d, uint32_t list, struct objects *old)
 {
     struct adopt how = {.owners = &daemonset_kind,
-                        .dependents = &REVISIONS,
+                        .dependents = &revisions_kind,
                         .selector = doc_path(d->s->owner->doc, "spec.selector")};
     struct objects all;
-    struct doc data = make_data(d);
+    struct doc data = revision_data(d->s->owner->doc, d->s->a);
+    const struct doc *made;
     const struct object *current = NULL;
     int64_t next = 1, number;
     enum progress p = adopt_claim(d->s, &how, list, &all);
@@ -132,16 +81,9 @@ enum progress daemon_sync_history(struct daemon *d, uint32_t list, struct object
     if (!current)
         return make(d, &data, next);
     d->hash = field_label(current->doc, LABEL);
-    return field_int(current->doc, "revision", 0) < next ? renumber(d, current, next)
-                                                         : PROGRESS_DONE;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const struct object *const *x = a, *const *y = b;
-    int64_t nx = field_int((*x)->doc, "revision", 0),
-            ny = field_int((*y)->doc, "revision", 0);
-    return nx < ny ? -1 : nx > ny;
+    return field_int(current->doc, "revision", 0) < next
+               ? revision_renumber(d->s, current, next, &made)
+               : PROGRESS_DONE;
 }
 
 static bool is_used(const struct daemon *d, struct str hash)
@@ -160,11 +102,11 @@ enum progress daemon_clean_history(struct daemon *d, const struct objects *old)
     enum progress p = PROGRESS_DONE;
     if (spare <= 0)
         return p;
-    qsort(sorted.v, sorted.n, sizeof *sorted.v, by_number);
+    revisions_sort(&sorted);
     for (uint32_t i = 0; i < sorted.n && spare > 0 && p == PROGRESS_DONE; i++) {
         if (is_used(d, field_label(sorted.v[i]->doc, LABEL)))
             continue;
-        p = sync_delete(d->s, &REVISIONS, sorted.v[i]->doc);
+        p = sync_delete(d->s, &revisions_kind, sorted.v[i]->doc);
         spare--;
     }
     return p;

@@ -211,6 +211,14 @@ uint32_t template_hash_add(uint32_t hash, const void *p, size_t n)
     return hash;
 }
 
+uint32_t template_hash_add_plain(uint32_t hash, const void *p, size_t n)
+{
+    const unsigned char *bytes = p;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash * 16777619u) ^ bytes[i];
+    return hash;
+}
+
 struct str template_hash_spell(uint32_t hash, struct arena *a)
 {
     static const char LETTERS[] = "bcdfghjklmnpqrstvwxz2456789";

@@ -21,5 +21,7 @@ struct str template_hash_spell(uint32_t hash, struct arena *a);
 /* FNV-1a, 32 bits; start with FNV_START. */
 #define FNV_START 2166136261u
 uint32_t template_hash_add(uint32_t hash, const void *p, size_t n);
+/* FNV-1, of which StatefulSets' revisions are named; the same start. */
+uint32_t template_hash_add_plain(uint32_t hash, const void *p, size_t n);
 
 #endif
