@@ -215,7 +215,9 @@ static const struct str UNSCHEDULABLE = STR_INIT("pod group is unschedulable");
 static void add_reason(struct group_attempt *x, struct str why)
 {
     if (why.n)
-        x->message = arena_printf(&x->a, "%.*s, %.*s", STR_ARG(x->message), STR_ARG(why));
+        x->message = x->message.n ? arena_printf(&x->a, "%.*s, %.*s", STR_ARG(x->message),
+                                                 STR_ARG(why))
+                                  : arena_str(&x->a, why);
 }
 
 static void add_reasons(struct group_attempt *x, const struct sched_status *st)
@@ -280,16 +282,25 @@ static struct group_trial trial_of(struct group_attempt *x)
                                 .a = &x->sched->scratch};
 }
 
-static void preempt(struct group_attempt *x)
+/* What was done for devices is told of unless preemption has the last word. */
+static void word_preemption(struct group_attempt *x, const struct group_preemption *p,
+                            const struct sched_status *devices)
+{
+    if (!p->found && !p->nobody)
+        add_reasons(x, devices);
+    if (p->message.n)
+        add_reason(
+            x, arena_printf(&x->a, "pod group preemption: %.*s", STR_ARG(p->message)));
+}
+
+static void preempt(struct group_attempt *x, const struct sched_status *devices)
 {
     struct attempt *a = x->pods[0];
     struct group_trial t = trial_of(x);
     arena_reset(&x->sched->scratch);
     struct group_preemption p = group_preempt_find(&t);
     group_trial_fini(&t);
-    if (p.message.n)
-        add_reason(x,
-                   arena_printf(&x->a, "pod group preemption: %.*s", STR_ARG(p.message)));
+    word_preemption(x, &p, devices);
     word_all(x, p.found);
     if (p.found)
         nominate(x, &p);
@@ -309,12 +320,12 @@ static void on_devices_freed(void *ctx, const struct sched_status *st)
         fail_with(x, st->reasons.n ? st->reasons.v[0] : STR(""));
         return;
     }
-    add_reasons(x, st);
     if (st->code == SCHED_UNSCHEDULABLE &&
         x->profile->filters & PLUGIN_BIT(PLUGIN_PREEMPTION)) {
-        preempt(x);
+        preempt(x, st);
         return;
     }
+    add_reasons(x, st);
     word_all(x, false);
     fail_all(x);
 }
@@ -395,8 +406,7 @@ static void conclude(struct group_attempt *x, struct group_trial *t)
         fail_with(x, t->message);
         return;
     }
-    x->message = arena_str(&x->a, UNSCHEDULABLE);
-    add_reason(x, t->message);
+    x->message = arena_str(&x->a, t->message);
     free_devices(x);
 }
 

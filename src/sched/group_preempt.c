@@ -247,6 +247,7 @@ struct group_preemption group_preempt_find(struct group_trial *t)
         return out;
     }
     collect(&s);
+    out.nobody = !s.n;
     if (s.n)
         find(&s, &out);
     else

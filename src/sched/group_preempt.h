@@ -15,6 +15,7 @@ struct group_preemption {
     uint32_t nvictims;
     struct node **nodes; /* of each pod of the group, NULL: none */
     bool going;          /* found: victims of before are going, there are no new ones */
+    bool nobody;         /* not found: nobody has less priority */
     struct str message;
 };
 

@@ -3,6 +3,9 @@
 
 /* ---- whether it can still be done ---- */
 
+/* What is told where no pod has been looked at, or none has a place. */
+#define UNSCHEDULABLE "pod group is unschedulable"
+
 /* false: however many more are tried, there are not enough. */
 static bool is_feasible(struct group_trial *t)
 {
@@ -12,9 +15,9 @@ static bool is_feasible(struct group_trial *t)
     t->message = STR("");
     if (left + have < least)
         t->message = arena_printf(t->a,
-                                  "minCount (%lld) cannot be satisfied: %lld scheduled, "
-                                  "%lld remaining",
-                                  least, have, left);
+                                  "%sminCount (%lld) cannot be satisfied: %lld "
+                                  "scheduled, %lld remaining",
+                                  t->ntried ? "" : UNSCHEDULABLE ", ", least, have, left);
     else if (have < least)
         t->message = arena_printf(t->a,
                                   "minCount (%lld) is not yet satisfied: %lld scheduled, "
@@ -92,8 +95,10 @@ void group_trial_run(struct group_trial *t)
             return;
         on = is_feasible(t);
     }
-    if (t->code == SCHED_SUCCESS && !t->nplaced)
+    if (t->code == SCHED_SUCCESS && !t->nplaced) {
         t->code = SCHED_UNSCHEDULABLE;
+        t->message = STR(UNSCHEDULABLE);
+    }
 }
 
 void group_trial_revert(struct group_trial *t)
