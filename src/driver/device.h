@@ -126,7 +126,8 @@ struct driver_backend_ops {
      * would be right. Nothing is changed. NULL: no configuration is taken. */
     bool (*check)(struct driver_backend *b, const struct driver_use *u, struct err *e);
     /* Makes it true on the device (a partition, a time slice, ...), whether or not it
-     * was before, and adds to edits, in a. *state: what unprepare has to know, kept in
+     * was before, and adds to edits, in a; they begin as the device's own, whose arrays
+     * are not written into. *state: what unprepare has to know, kept in
      * the journal (JSON, or empty). NULL: the device's own edits are enough. */
     bool (*prepare)(struct driver_backend *b, const struct driver_use *u, struct arena *a,
                     struct cdi_edits *edits, struct str *state, struct err *e);

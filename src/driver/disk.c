@@ -151,6 +151,15 @@ bool disk_holds(const char *path, struct str text)
     return same;
 }
 
+bool disk_update(const char *path, struct str text, mode_t mode, bool *changed,
+                 struct err *e)
+{
+    if (disk_holds(path, text))
+        return true;
+    *changed = true;
+    return disk_write(path, text, mode, e);
+}
+
 /* ---- removing ---- */
 
 bool disk_remove(const char *path, struct err *e)

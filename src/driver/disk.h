@@ -15,6 +15,9 @@
 /* Under a name of its own (PATH.tmp) first, on the disk, then in place. That the new name
  * lasts takes a disk_sync_dir of its directory: one serves many files. */
 bool disk_write(const char *path, struct str text, mode_t mode, struct err *e);
+/* Nothing is done when the file holds that already; *changed is set when it was. */
+bool disk_update(const char *path, struct str text, mode_t mode, bool *changed,
+                 struct err *e);
 bool disk_sync_dir(const char *path, struct err *e);
 /* With all that is missing above it, 0755; each new name lasts. */
 bool disk_make_dirs(const char *path, struct err *e);

@@ -149,6 +149,14 @@ static void print_stream(const struct metadata_place *p, const struct metadata *
     }
 }
 
+/* Whole, there, and so named for good. */
+static bool place_file(const char *path, const char *dir, struct str text, struct err *e)
+{
+    bool changed = false;
+    return disk_update(path, text, 0644, &changed, e) &&
+           (!changed || disk_sync_dir(dir, e));
+}
+
 static bool write_file(const struct metadata_place *p, const struct metadata *m,
                        struct arena *a, struct err *e)
 {
@@ -157,8 +165,7 @@ static bool write_file(const struct metadata_place *p, const struct metadata *m,
     const char *dir = arena_str(a, str_sub(whole, 0, str_rfind_byte(whole, '/'))).p;
     struct strbuf text = STRBUF_INIT;
     print_stream(p, m, a, &text);
-    bool ok = disk_make_dirs(dir, e) && disk_write(path, strbuf_str(&text), 0644, e) &&
-              disk_sync_dir(dir, e);
+    bool ok = disk_make_dirs(dir, e) && place_file(path, dir, strbuf_str(&text), e);
     strbuf_release(&text);
     return ok;
 }
@@ -185,8 +192,7 @@ static bool write_spec(const struct metadata_place *p, const struct metadata *m,
                      STR_ARG(p->driver), STR_ARG(device.name))
             .p;
     if (!cdi_spec_check(&spec, e) ||
-        !disk_write(path, cdi_spec_print(&spec, a), 0644, e) ||
-        !disk_sync_dir(arena_str(a, p->cdi_dir).p, e))
+        !place_file(path, arena_str(a, p->cdi_dir).p, cdi_spec_print(&spec, a), e))
         return false;
     *cdi_id = arena_printf(a, "%.*s=%.*s", STR_ARG(spec.kind), STR_ARG(device.name));
     return true;

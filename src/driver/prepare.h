@@ -8,7 +8,9 @@
  * Exclusive devices have one holder: another claim is refused, naming him. Administrators
  * (adminAccess) and shares of a shared device come beside.
  *
- * Blocks (device, disk): called by one thread at a time, not the loop's.
+ * Blocks (device, disk): called by one thread at a time, not the loop's. Two processes
+ * may share the directories while one replaces the other, each call under one lock of
+ * theirs (spec 5.1 rule 4); what the other did is seen.
  *
  * Source: spec 5.5, 5.7, 5.9, 5.10, 5.13; cases.md C8, C11.
  */
@@ -21,8 +23,10 @@ struct driver_prepare;
 
 struct driver_prepare_opts { /* texts outlive it */
     struct str driver, node;
-    struct str data_dir;                 /* of the driver: the journal, metadata */
-    struct str cdi_dir;                  /* "/var/run/cdi" */
+    struct str pool;     /* of the results that are prepared; empty: the node's name */
+    struct str data_dir; /* of the driver: the journal, metadata; made if need be */
+    struct str cdi_dir;  /* "/var/run/cdi"; made if need be */
+    struct str root;     /* below which the host's files are seen; empty: as they are */
     const struct str *metadata_versions; /* newest first; none: no metadata files */
     uint32_t nmetadata_versions;
 };
@@ -53,8 +57,8 @@ void driver_prepare_inventory(struct driver_prepare *p, const struct driver_inve
  * directory; half-done work rolled back; files of claims that are unknown removed. */
 bool driver_prepare_recover(struct driver_prepare *p, struct err *e);
 
-/* claim: a ResourceClaim (resource.k8s.io/v1) that is allocated. out: in a. All of the
- * claim or nothing. */
+/* claim: a ResourceClaim (resource.k8s.io/v1) that is allocated. out: in a, one for each
+ * result of this driver. All of the claim or nothing. */
 bool driver_prepare_claim(struct driver_prepare *p, const struct doc *claim,
                           struct arena *a, struct driver_prepared *out, struct err *e);
 bool driver_unprepare_claim(struct driver_prepare *p, struct str uid, struct err *e);
