@@ -28,6 +28,7 @@ enum { NFIELDS = sizeof FIELDS / sizeof *FIELDS };
 struct reading {
     struct arena *a;
     struct str *why;
+    struct cron *out;
 };
 
 static bool refuse(struct reading *r, struct str why)
@@ -142,6 +143,20 @@ static bool check_bounds(struct reading *r, const struct field *f, struct str ex
                 : refuse_range(r, "step of range should be a positive number", expr);
 }
 
+/* "*" without a step leaves the choice of days to the other field. */
+static void add_range(struct reading *r, const struct field *f, struct str span,
+                      int64_t start, int64_t end, int64_t step)
+{
+    struct cron *c = r->out;
+    size_t i = (size_t)(f - FIELDS);
+    uint64_t *const bits[] = {&c->minutes, &c->hours, &c->days, &c->months, &c->weekdays};
+    bool any = step == 1 && (str_is(span, "*") || str_is(span, "?"));
+    for (int64_t v = start; v <= end; v += step)
+        *bits[i] |= 1ull << v;
+    c->any_day |= any && i == 2;
+    c->any_weekday |= any && i == 4;
+}
+
 static bool check_range(struct reading *r, const struct field *f, struct str expr)
 {
     size_t slash = str_find_byte(expr, '/', 0);
@@ -157,7 +172,10 @@ static bool check_range(struct reading *r, const struct field *f, struct str exp
         if (str_find_byte(span, '-', 0) == SIZE_MAX)
             end = f->max;
     }
-    return check_bounds(r, f, expr, start, end, step);
+    if (!check_bounds(r, f, expr, start, end, step))
+        return false;
+    add_range(r, f, span, start, end, step);
+    return true;
 }
 
 static bool check_field(struct reading *r, const struct field *f, struct str s)
@@ -207,18 +225,25 @@ static bool check_fields(struct reading *r, struct str s)
 
 static bool check_descriptor(struct reading *r, struct str s)
 {
-    static const char *const NAMES[] = {"@yearly", "@annually", "@monthly", "@weekly",
-                                        "@daily",  "@midnight", "@hourly"};
+    static const struct {
+        const char *name, *fields;
+    } NAMES[] = {
+        {"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"}, {"@monthly", "0 0 1 * *"},
+        {"@weekly", "0 0 * * 0"}, {"@daily", "0 0 * * *"},    {"@midnight", "0 0 * * *"},
+        {"@hourly", "0 * * * *"},
+    };
     static const struct str EVERY = STR("@every ");
     uint64_t ms;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-        if (str_is(s, NAMES[i]))
-            return true;
+        if (str_is(s, NAMES[i].name))
+            return check_fields(r, str_from(NAMES[i].fields));
     if (!str_starts(s, EVERY))
         return refuse(r, arena_printf(r->a, "unrecognized descriptor: %.*s", STR_ARG(s)));
     struct str time = str_sub(s, EVERY.n, SIZE_MAX);
-    if (duration_parse(time, &ms))
+    if (duration_parse(time, &ms)) {
+        r->out->every_s = ms < 1000 ? 1 : (int64_t)(ms / 1000);
         return true;
+    }
     return refuse(r, arena_printf(r->a,
                                   "failed to parse duration %.*s: time: invalid duration "
                                   "%s",
@@ -226,7 +251,7 @@ static bool check_descriptor(struct reading *r, struct str s)
 }
 
 /* "TZ=Europe/Berlin ..." */
-static bool skip_zone(struct reading *r, struct str *s)
+static bool skip_zone(struct reading *r, struct str *s, struct str *named)
 {
     if (!str_starts(*s, STR("TZ=")) && !str_starts(*s, STR("CRON_TZ=")))
         return true;
@@ -240,19 +265,40 @@ static bool skip_zone(struct reading *r, struct str *s)
         return refuse(
             r, arena_printf(r->a, "provided bad location %.*s: unknown time zone %.*s",
                             STR_ARG(zone), STR_ARG(zone)));
+    *named = zone.n ? zone : STR("UTC");
     *s = str_trim(str_sub(*s, space, SIZE_MAX));
     return true;
 }
 
+static bool read_schedule(struct reading *r, struct str schedule, struct str *zone)
+{
+    if (schedule.n == 0)
+        return refuse(r, STR("empty spec string"));
+    if (!skip_zone(r, &schedule, zone))
+        return false;
+    return str_starts(schedule, STR("@")) ? check_descriptor(r, schedule)
+                                          : check_fields(r, schedule);
+}
+
 bool cron_check(struct str schedule, struct arena *a, struct str *why)
 {
-    struct reading r = {a, why};
-    if (schedule.n == 0)
-        return refuse(&r, STR("empty spec string"));
-    if (!skip_zone(&r, &schedule))
+    struct cron c = {0};
+    struct reading r = {a, why, &c};
+    struct str zone;
+    return read_schedule(&r, schedule, &zone);
+}
+
+bool cron_parse(struct str schedule, struct str zone, struct arena *a, struct cron *out,
+                struct str *why)
+{
+    struct reading r = {a, why, out};
+    *out = (struct cron){0};
+    if (!read_schedule(&r, schedule, &zone))
         return false;
-    return str_starts(schedule, STR("@")) ? check_descriptor(&r, schedule)
-                                          : check_fields(&r, schedule);
+    out->zone = zone_load(zone, a);
+    if (!out->zone)
+        return refuse(&r, arena_printf(a, "unknown time zone %.*s", STR_ARG(zone)));
+    return true;
 }
 
 bool cron_zone_known(struct str name)

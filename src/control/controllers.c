@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "control/claims.h"
 #include "control/cluster_roles.h"
+#include "control/cronjobs.h"
 #include "control/daemonsets.h"
 #include "control/deployments.h"
 #include "control/disruption.h"
@@ -21,6 +22,7 @@
 #include "control/service_accounts.h"
 #include "control/statefulsets.h"
 #include "control/taint_eviction.h"
+#include "control/ttl.h"
 
 /* ---- one function for each that starts it; NULL: its gate is off ---- */
 
@@ -112,7 +114,31 @@ static void *start_statefulsets(struct client *c, const struct controllers_opts 
     return statefulsets_new(o->shared, &opts);
 }
 
+static void *start_cronjobs(struct client *c, const struct controllers_opts *o)
+{
+    struct workload_opts opts = workload(o);
+    (void)c;
+    return cronjobs_new(o->shared, &opts);
+}
+
+static void *start_ttl(struct client *c, const struct controllers_opts *o)
+{
+    struct workload_opts opts = workload(o);
+    (void)c;
+    return ttl_new(o->shared, &opts);
+}
+
 /* ---- and one that ends it ---- */
+
+static void stop_ttl(void *c)
+{
+    ttl_free(c);
+}
+
+static void stop_cronjobs(void *c)
+{
+    cronjobs_free(c);
+}
 
 static void stop_statefulsets(void *c)
 {
@@ -173,6 +199,7 @@ static const struct row {
 } ROWS[] = {
     {"daemonset", start_daemonsets, stop_daemonsets, NULL},
     {"clusterrole-aggregation", NULL, NULL, &cluster_roles},
+    {"cronjob", start_cronjobs, stop_cronjobs, NULL},
     {"deployment", start_deployments, stop_deployments, NULL},
     {"device-taint-eviction", start_eviction, stop_eviction, NULL},
     {"disruption", NULL, NULL, &disruption_table},
@@ -189,6 +216,7 @@ static const struct row {
     {"serviceaccount", NULL, NULL, &service_accounts},
     {"statefulset", start_statefulsets, stop_statefulsets, NULL},
     {"taint-eviction", NULL, NULL, &taint_eviction},
+    {"ttl-after-finished", start_ttl, stop_ttl, NULL},
 };
 enum { NROWS = sizeof ROWS / sizeof *ROWS };
 
