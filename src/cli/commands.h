@@ -23,6 +23,7 @@ int cmd_get(int argc, char **argv);
 int cmd_scale(int argc, char **argv);
 int cmd_wait(int argc, char **argv);
 int cmd_scheduler(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
 int cmd_up(int argc, char **argv);
 
 #endif

@@ -22,6 +22,7 @@ static const struct command {
     {"compact", cmd_compact, "make a server forget its history"},
     {"controllers", cmd_controllers, "make claims from templates, and take them back"},
     {"scheduler", cmd_scheduler, "find nodes and devices for pods"},
+    {"sim", cmd_sim, "simulated nodes beside a server"},
     {"up", cmd_up, "run a whole cluster, with simulated nodes"},
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };

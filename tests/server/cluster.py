@@ -27,6 +27,7 @@ def find_kubectl():
 
 class Up(Server):
     """A whole cluster in one process."""
+    command, ready = "up", r":(\d+),"
 
     def __init__(self, dray, folder, *flags):
         self.folder, self.dray = folder, dray
@@ -34,12 +35,12 @@ class Up(Server):
         self.kubectl = [find_kubectl() or dray]
         with open(folder + ".log", "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(
-                [dray, "up", "--data", folder, "--listen", "127.0.0.1:0", *flags],
+                [dray, self.command, "--data", folder, "--listen", "127.0.0.1:0", *flags],
                 stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         if "ready on " not in line:
             sys.exit(f"Bail out! the cluster did not start: {line}\n{self.said()}")
-        self.port = int(re.search(r":(\d+),", line).group(1))
+        self.port = int(re.search(self.ready, line.strip()).group(1))
         self.tls = ssl.create_default_context(cafile=folder + "/ca.crt")
         self.tls.load_cert_chain(folder + "/admin.crt", folder + "/admin.key")
 
