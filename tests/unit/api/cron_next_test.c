@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The times of schedules as upstream's library gives them, summer time and all; and rules
  * of zones that files end in. */
+#include <unistd.h>
+
 #include "api/cron.h"
 #include "api/timestamp.h"
 #include "api/zone_rule.h"
