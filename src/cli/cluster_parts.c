@@ -121,8 +121,13 @@ static void on_lost(void *ctx)
 static void elect(struct cluster_parts *p)
 {
     static const struct leader_ops ops = {work, on_lost, say};
-    struct leader_opts opts = {
-        .namespace = "kube-system", .name = "dray-up", .identity = p->identity};
+    const struct cluster_lease *l = &p->opts.lease;
+    struct leader_opts opts = {.namespace = "kube-system",
+                               .name = "dray-up",
+                               .identity = p->identity,
+                               .lease_ms = l->lease_ms,
+                               .renew_ms = l->renew_ms,
+                               .retry_ms = l->retry_ms};
     p->leader = leader_new(p->leading, &opts, &ops, p);
 }
 

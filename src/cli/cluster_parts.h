@@ -13,6 +13,10 @@
 
 struct cluster_parts;
 
+struct cluster_lease { /* of the one that works; 0: as leader.h has it */
+    uint64_t lease_ms, renew_ms, retry_ms;
+};
+
 struct cluster_parts_opts { /* copied; what pointers lead to outlives the parts */
     const struct api_gates *gates;
     const char *controllers; /* names; NULL: all; "": none */
@@ -21,6 +25,7 @@ struct cluster_parts_opts { /* copied; what pointers lead to outlives the parts 
     bool silent_drivers; /* sim.h */
     uint64_t grace_ms;   /* for which a node may be silent; 0: 50 s, as upstream */
     bool elect; /* several servers share the store: only the leader's parts work */
+    struct cluster_lease lease;
     void (*ready)(void *ctx); /* all nodes stand, or others work; once */
     void (*log)(void *ctx, const char *text);
     void *ctx; /* of both */

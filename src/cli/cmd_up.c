@@ -33,6 +33,7 @@ struct flags {
     uint32_t nodes;
     bool silent_drivers;
     uint64_t grace_ms;
+    struct cluster_lease lease;
 };
 
 #define AT(member) offsetof(struct flags, member)
@@ -47,6 +48,12 @@ static const struct option_row OWN[] = {
     {"controllers", "NAME,...", OPTION_LIST, AT(controllers), "these controllers (all)"},
     {"node-monitor-grace-period", "TIME", OPTION_DURATION, AT(grace_ms),
      "for which a node may be silent (50s); leases are renewed five times as often"},
+    {"leader-elect-lease-duration", "TIME", OPTION_DURATION, AT(lease.lease_ms),
+     "after which another one takes over from one that is not heard of (15s)"},
+    {"leader-elect-renew-deadline", "TIME", OPTION_DURATION, AT(lease.renew_ms),
+     "within which it must be heard of (10s)"},
+    {"leader-elect-retry-period", "TIME", OPTION_DURATION, AT(lease.retry_ms),
+     "between tries (2s)"},
 };
 #undef AT
 enum { NOWN = sizeof OWN / sizeof *OWN };
@@ -128,6 +135,7 @@ static bool start(struct running *r, const struct simulated *nodes, struct err *
                                       .nodes = nodes,
                                       .silent_drivers = f->silent_drivers,
                                       .grace_ms = f->grace_ms,
+                                      .lease = f->lease,
                                       .elect = is_shared(&f->server.server),
                                       .ready = on_ready,
                                       .log = say,
