@@ -4,89 +4,6 @@
 
 #include "base/mem.h"
 
-/* ---- Types of the variables ---- */
-
-#define FIELDS(v) .fields = (v), .nfields = CEL_COUNT(v)
-#define OBJECT(id, type_name, list)                                                      \
-    static const struct cel_object_type id##_object = {.name = (type_name),              \
-                                                       FIELDS(list)};                    \
-    static const struct cel_type id = {                                                  \
-        .kind = CEL_T_OBJECT, .name = (type_name), .object = &id##_object}
-
-static const struct cel_type *const string_param[] = {&cel_type_string};
-static const struct cel_type strings = {
-    .kind = CEL_T_LIST, .nparams = 1, .weight = 2, .params = string_param};
-static const struct cel_type *const text_pair[] = {&cel_type_string, &cel_type_string};
-static const struct cel_type texts = {
-    .kind = CEL_T_MAP, .nparams = 2, .weight = 3, .params = text_pair};
-static const struct cel_type *const texts_pair[] = {&cel_type_string, &strings};
-static const struct cel_type text_lists = {
-    .kind = CEL_T_MAP, .nparams = 2, .weight = 4, .params = texts_pair};
-
-static const struct cel_field kind_fields[] = {{"group", &cel_type_string},
-                                               {"version", &cel_type_string},
-                                               {"kind", &cel_type_string}};
-OBJECT(kind_type, "kubernetes.GroupVersionKind", kind_fields);
-static const struct cel_field resource_fields[] = {{"group", &cel_type_string},
-                                                   {"version", &cel_type_string},
-                                                   {"resource", &cel_type_string}};
-OBJECT(resource_type, "kubernetes.GroupVersionResource", resource_fields);
-static const struct cel_field user_fields[] = {{"username", &cel_type_string},
-                                               {"uid", &cel_type_string},
-                                               {"groups", &strings},
-                                               {"extra", &text_lists}};
-OBJECT(user_type, "kubernetes.UserInfo", user_fields);
-static const struct cel_field request_fields[] = {
-    {"kind", &kind_type},
-    {"resource", &resource_type},
-    {"subResource", &cel_type_string},
-    {"requestKind", &kind_type},
-    {"requestResource", &resource_type},
-    {"requestSubResource", &cel_type_string},
-    {"name", &cel_type_string},
-    {"namespace", &cel_type_string},
-    {"operation", &cel_type_string},
-    {"userInfo", &user_type},
-    {"dryRun", &cel_type_bool},
-    {"options", &cel_type_dyn},
-};
-OBJECT(request_type, "kubernetes.AdmissionRequest", request_fields);
-
-static const struct cel_field spec_fields[] = {{"finalizers", &strings}};
-OBJECT(spec_type, "kubernetes.NamespaceSpec", spec_fields);
-static const struct cel_field condition_fields[] = {
-    {"status", &cel_type_string},
-    {"type", &cel_type_string},
-    {"lastTransitionTime", &cel_type_timestamp},
-    {"message", &cel_type_string},
-    {"reason", &cel_type_string},
-};
-OBJECT(condition_type, "kubernetes.NamespaceCondition", condition_fields);
-static const struct cel_type *const condition_param[] = {&condition_type};
-static const struct cel_type conditions = {
-    .kind = CEL_T_LIST, .nparams = 1, .weight = 2, .params = condition_param};
-static const struct cel_field status_fields[] = {{"conditions", &conditions},
-                                                 {"phase", &cel_type_string}};
-OBJECT(status_type, "kubernetes.NamespaceStatus", status_fields);
-static const struct cel_field meta_fields[] = {
-    {"name", &cel_type_string},
-    {"generateName", &cel_type_string},
-    {"namespace", &cel_type_string},
-    {"labels", &texts},
-    {"annotations", &texts},
-    {"UID", &cel_type_string},
-    {"creationTimestamp", &cel_type_timestamp},
-    {"deletionGracePeriodSeconds", &cel_type_int},
-    {"deletionTimestamp", &cel_type_timestamp},
-    {"generation", &cel_type_int},
-    {"resourceVersion", &cel_type_string},
-    {"finalizers", &strings},
-};
-OBJECT(meta_type, "kubernetes.NamespaceMetadata", meta_fields);
-static const struct cel_field namespace_fields[] = {
-    {"metadata", &meta_type}, {"spec", &spec_type}, {"status", &status_type}};
-OBJECT(namespace_type, "kubernetes.Namespace", namespace_fields);
-
 /* ---- Objects and patches ---- */
 
 static const struct cel_field patch_fields[] = {{"op", &cel_type_string},
@@ -95,7 +12,8 @@ static const struct cel_field patch_fields[] = {{"op", &cel_type_string},
                                                 {"value", &cel_type_dyn}};
 static const struct cel_record_type RECORDS[] = {
     {{.name = "Object", .open = true}, true},
-    {{.name = "JSONPatch", FIELDS(patch_fields)}, false},
+    {{.name = "JSONPatch", .fields = patch_fields, .nfields = CEL_COUNT(patch_fields)},
+     false},
 };
 
 static struct cel_value escape_key(struct cel_run *run, const struct cel_value *args,
@@ -161,7 +79,7 @@ struct policy_exprs *policy_exprs_new(const struct policy_cel *cel, bool params)
     x->params = params;
     for (int i = 0; i < POLICY_DOCS; i++)
         x->paths[i].arena = &x->arena;
-    x->variables_object.name = "kubernetes.variables";
+    x->variables_object.name = POLICY_VARIABLES_NAME;
     x->variables_type = (struct cel_type){.kind = CEL_T_OBJECT,
                                           .name = x->variables_object.name,
                                           .object = &x->variables_object};
@@ -205,8 +123,9 @@ static struct cel_env *make_env(struct policy_exprs *x, const struct cel_env *ba
     bool authorizer = flags & POLICY_AUTHORIZER, variables = flags & POLICY_VARIABLES;
     vars[n++] = doc_var(x, POLICY_DOC_OBJECT, "object", &cel_type_dyn);
     vars[n++] = doc_var(x, POLICY_DOC_OLD, "oldObject", &cel_type_dyn);
-    vars[n++] = doc_var(x, POLICY_DOC_NAMESPACE, "namespaceObject", &namespace_type);
-    vars[n++] = doc_var(x, POLICY_DOC_REQUEST, "request", &request_type);
+    vars[n++] =
+        doc_var(x, POLICY_DOC_NAMESPACE, "namespaceObject", policy_namespace_type);
+    vars[n++] = doc_var(x, POLICY_DOC_REQUEST, "request", policy_request_type);
     vars[n++] =
         doc_var(x, POLICY_DOC_PARAMS, x->params ? "params" : "@params", &cel_type_dyn);
     vars[n++] = (struct cel_var){.name = variables ? "variables" : "@variables",
@@ -323,30 +242,6 @@ struct policy_expr *policy_expr_new(struct policy_exprs *x, struct str text,
     return e;
 }
 
-/* What others know of a variable's type: scalars, lists and maps. */
-static const struct cel_type *known_type(const struct cel_type *t, struct arena *a)
-{
-    switch (t->kind) {
-    case CEL_T_LIST:
-        return cel_type_list(a, known_type(t->params[0], a));
-    case CEL_T_MAP:
-        return cel_type_map(a, known_type(t->params[0], a), known_type(t->params[1], a));
-    case CEL_T_ANY:
-    case CEL_T_NULL:
-    case CEL_T_BOOL:
-    case CEL_T_INT:
-    case CEL_T_UINT:
-    case CEL_T_DOUBLE:
-    case CEL_T_STRING:
-    case CEL_T_BYTES:
-    case CEL_T_DURATION:
-    case CEL_T_TIMESTAMP:
-        return t;
-    default:
-        return &cel_type_dyn;
-    }
-}
-
 /* One more than the deepest of those that it names. */
 static uint32_t depth_of(const struct policy_exprs *x, const struct policy_expr *e)
 {
@@ -373,7 +268,7 @@ bool policy_variable_add(struct policy_exprs *x, struct str name, struct str tex
     if (!v.expr)
         v.why = arena_str(&x->arena, error->text);
     const struct cel_type *type =
-        v.expr ? known_type(v.expr->type, &x->arena) : &cel_type_dyn;
+        v.expr ? policy_known_type(v.expr->type, &x->arena) : &cel_type_dyn;
     vec_push(&x->variables, v);
     vec_push(&x->fields, (struct cel_field){v.name.p, type});
     x->variables_object.fields = x->fields.v;

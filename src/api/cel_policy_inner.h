@@ -56,6 +56,12 @@ struct policy_exprs {
     struct cel_type variables_type;
 };
 
+/* Of "request" and "namespaceObject". */
+extern const struct cel_type *const policy_request_type, *const policy_namespace_type;
+#define POLICY_VARIABLES_NAME "kubernetes.variables" /* the type of "variables" */
+/* What others know of a variable's type: scalars, lists and maps. */
+const struct cel_type *policy_known_type(const struct cel_type *t, struct arena *a);
+
 /* Of "variables"; the activation is a struct policy_eval. */
 extern const struct cel_var_ops policy_variables_ops;
 

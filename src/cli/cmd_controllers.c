@@ -40,6 +40,8 @@ static const char USAGE[] =
     "serviceaccount             an account \"default\" in each namespace\n"
     "root-ca-certificate-publisher\n"
     "                           and kube-root-ca.crt\n"
+    "validatingadmissionpolicy-status\n"
+    "                           what is wrong with the types in policies\n"
     "\n"
     "In a pod the kubeconfig may be left out: it acts as its service account then.\n"
     "\n";

@@ -81,6 +81,12 @@ static bool is_seen(const struct resources *r, const struct resource *e)
     return false;
 }
 
+static void take_text(struct resources *r, struct str *to, struct str text)
+{
+    if (!str_eq(*to, text))
+        *to = arena_str(&r->arena, text);
+}
+
 static void take_resource(struct resources *r, struct str group, struct str version,
                           const struct doc *d)
 {
@@ -96,9 +102,8 @@ static void take_resource(struct resources *r, struct str group, struct str vers
     if (!e)
         return;
     struct resource was = *e;
-    struct str name = doc_get_text(doc_get(d, "responseKind"), "kind");
-    if (!str_eq(e->name, name))
-        e->name = arena_str(&r->arena, name);
+    take_text(r, &e->name, doc_get_text(doc_get(d, "responseKind"), "kind"));
+    take_text(r, &e->singular, doc_get_text(d, "singularResource"));
     e->kind.namespaced = doc_is_string(doc_get(d, "scope"), "Namespaced");
     e->verbs = read_verbs(d);
     e->round = r->round;

@@ -23,6 +23,7 @@ struct resource {
     struct client_kind kind;
     struct str api_version; /* "apps/v1" */
     struct str name;        /* of its objects: "Deployment" */
+    struct str singular;    /* of the resource: "deployment" */
     unsigned verbs;         /* enum resource_verbs */
     bool served;
     /* Of the versions of its group that have it the one that the server prefers: by these

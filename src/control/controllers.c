@@ -16,6 +16,7 @@
 #include "control/namespaces.h"
 #include "control/node_life.h"
 #include "control/pod_garbage.h"
+#include "control/policy_status.h"
 #include "control/pool_requests.h"
 #include "control/quota_usage.h"
 #include "control/replicasets.h"
@@ -217,6 +218,7 @@ static const struct row {
     {"statefulset", start_statefulsets, stop_statefulsets, NULL},
     {"taint-eviction", NULL, NULL, &taint_eviction},
     {"ttl-after-finished", start_ttl, stop_ttl, NULL},
+    {"validatingadmissionpolicy-status", NULL, NULL, &policy_status},
 };
 enum { NROWS = sizeof ROWS / sizeof *ROWS };
 
