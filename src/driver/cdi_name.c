@@ -59,7 +59,7 @@ static bool split_kind(struct str kind, struct str *vendor, struct str *class,
 
 bool cdi_kind_check(struct str kind, struct err *e)
 {
-    struct str vendor, class;
+    struct str vendor = STR_NONE, class = STR_NONE;
     return split_kind(kind, &vendor, &class, e) && check_vendor_class(vendor, class, e);
 }
 
@@ -70,7 +70,7 @@ bool cdi_name_parse(struct str name, struct str *vendor, struct str *class,
     if (equals == SIZE_MAX)
         return err_set(e, ERR_INVALID, "\"%.*s\" is no vendor/class=device",
                        STR_ARG(name));
-    struct str v, c, d = str_sub(name, equals + 1, name.n);
+    struct str v = STR_NONE, c = STR_NONE, d = str_sub(name, equals + 1, name.n);
     if (!split_kind(str_sub(name, 0, equals), &v, &c, e) ||
         !check_vendor_class(v, c, e) || !cdi_device_name_check(d, e))
         return false;

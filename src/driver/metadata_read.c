@@ -68,7 +68,7 @@ static bool read_device(const struct doc *d, struct metadata_device *out, struct
 static bool read_request(const struct doc *d, struct arena *a,
                          struct metadata_request *out, struct err *e)
 {
-    const struct doc *list;
+    const struct doc *list = NULL;
     if ((d->type != DOC_MAP && !wrong(d, "requests[]", "map", e)) ||
         !read_text(d, "name", &out->name, e) ||
         !read_part(d, "devices", DOC_LIST, &list, e))
@@ -87,7 +87,7 @@ static bool read_request(const struct doc *d, struct arena *a,
 static bool read_requests(const struct doc *d, struct arena *a, struct metadata *out,
                           struct err *e)
 {
-    const struct doc *list;
+    const struct doc *list = NULL;
     if (!read_part(d, "requests", DOC_LIST, &list, e))
         return false;
     uint32_t n = list ? list->n : 0;
@@ -112,7 +112,7 @@ static bool read_generation(const struct doc *meta, int64_t *out, struct err *e)
 static bool read_object(const struct doc *d, struct arena *a, struct metadata *out,
                         struct err *e)
 {
-    const struct doc *meta, *pod_claim = doc_get(d, "podClaimName");
+    const struct doc *meta = NULL, *pod_claim = doc_get(d, "podClaimName");
     struct metadata m = {0};
     m.has_pod_claim = pod_claim && pod_claim->type != DOC_NULL;
     if (!read_part(d, "metadata", DOC_MAP, &meta, e) ||

@@ -49,7 +49,7 @@ static bool is_admin(const struct ask *q)
     return q->flags[0] == 'a';
 }
 
-static bool has(const struct ask *q, char device)
+static bool has(const struct ask *q, int device)
 {
     return strchr(q->devices, device) != NULL;
 }
@@ -59,7 +59,7 @@ static bool is_allowed(uint32_t c, const struct ask *q)
     for (uint32_t o = 0; o < WORLD_CLAIMS; o++) {
         if (o == c || !is_prepared(o) || is_admin(q) || is_admin(&model[o]))
             continue;
-        for (char d = '0'; d < '0' + SHARED; d++) {
+        for (int d = '0'; d < '0' + SHARED; d++) {
             if (has(q, d) && has(&model[o], d))
                 return false;
         }
@@ -104,7 +104,7 @@ static void check_claim(uint32_t c)
     for (uint32_t d = 0; d < WORLD_DEVICES; d++) {
         char identity[] = "DEVICE=id-0";
         identity[sizeof identity - 2] = (char)('0' + d);
-        bool want = has(&model[c], (char)('0' + d)) && is_prepared(c);
+        bool want = has(&model[c], (int)('0' + d)) && is_prepared(c);
         if (world_has(&w, d, c) != want)
             wrong("the hardware", c);
         if (file.p && (str_find(file, str_from(identity)) != SIZE_MAX) != want)
