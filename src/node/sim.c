@@ -185,6 +185,10 @@ static void start(struct sim *s)
                                        .objects = {sim_pod_view, true}};
     struct worker_opts opts = {
         .queue = {.workers = NODE_WORKERS}, .log = sim_log, .log_ctx = s};
+    struct err e = ERR_INIT;
+    if (!sim_logs_open(s, &e))
+        sim_log(s, err_text(&e));
+    err_release(&e);
     s->node_worker = worker_new(s->client, &opts, sim_node_work, s);
     opts.queue = (struct workqueue_opts){.workers = POD_WORKERS, .longest_ms = 30000};
     s->pod_worker = worker_new(s->client, &opts, sim_pod_work, s);
@@ -216,6 +220,7 @@ void sim_free(struct sim *s)
         if (s->nodes[i].renewal)
             client_cancel(s->nodes[i].renewal);
     net_timer_stop(s->beat);
+    sim_logs_close(s);
     worker_free(s->node_worker);
     worker_free(s->pod_worker);
     informer_free(s->objects);

@@ -18,6 +18,9 @@
  *   sim.dray.dev/start: 2s      how long it takes to start; 0 when not given
  *   sim.dray.dev/stop: 5s       how long it takes to stop, if its grace period allows
  *
+ * Logs of containers, which say where they run and with which devices, are served on the
+ * loopback address, so to API servers of the same machine.
+ *
  * A node that somebody deletes stays away until the simulation is started again, as with
  * kubelets. All of it through client alone, so beside any API server.
  */

@@ -29,7 +29,10 @@ struct sim {
     struct informer *objects, *pods; /* objects: Nodes */
     struct worker *node_worker, *pod_worker;
     struct net_timer *beat;
-    uint32_t next_beat; /* the node whose lease is renewed next */
+    uint32_t next_beat;         /* the node whose lease is renewed next */
+    struct net_server *kubelet; /* of all nodes; NULL: there are no logs */
+    uint16_t kubelet_port;
+    struct sim_log *logs; /* that are asked for at the moment */
 };
 
 /* NULL: it is none of ours. */
@@ -44,6 +47,7 @@ struct str sim_node_ip(const struct sim_node *n, struct arena *a);
 
 struct sim_node_view {
     bool ready, lost;
+    int64_t port;         /* where its kubelet listens; 0: nowhere */
     struct str unhealthy; /* names of devices with commas between; empty: none */
 };
 
@@ -85,6 +89,12 @@ enum progress sim_publish(struct work *w, struct sim_node *n, const struct objec
 work_fn sim_pod_work; /* key: "NAMESPACE/NAME" (sim_pod.c) */
 /* All claims of the pod are allocated, reserved for it and prepared (sim_claim.c). */
 enum progress sim_prepare(struct work *w, const struct object *pod);
+
+/* ---- what API servers ask kubelets for (sim_logs.c) ---- */
+
+/* Listens on a port of the loopback address, and sets it. */
+bool sim_logs_open(struct sim *s, struct err *e);
+void sim_logs_close(struct sim *s);
 
 /* Bodies of patches of a pod's status (sim_status.c). */
 struct doc sim_status_running(const struct object *pod, const struct sim_node *n,

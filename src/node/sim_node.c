@@ -75,14 +75,25 @@ static struct doc node_info(const struct sim_node *n, struct arena *a)
     return d;
 }
 
+/* Where API servers of the same machine find its kubelet: all nodes share one. */
+static struct doc daemon_endpoints(const struct sim_node *n, struct arena *a)
+{
+    struct doc d = doc_make_map(), kubelet = doc_make_map();
+    doc_set(a, &kubelet, "Port", doc_make_int(a, n->sim->kubelet_port));
+    doc_set(a, &d, "kubeletEndpoint", kubelet);
+    return d;
+}
+
 /* What the shape says of capacity stays. */
 static void complete_status(const struct sim_node *n, struct doc *status, struct arena *a)
 {
     struct doc list = doc_make_list();
     doc_append(a, &list, address("InternalIP", sim_node_ip(n, a), a));
-    doc_append(a, &list, address("Hostname", n->name, a));
+    doc_append(a, &list,
+               address("Hostname", n->sim->kubelet ? STR("localhost") : n->name, a));
     doc_set(a, status, "addresses", list);
     doc_set(a, status, "conditions", conditions(a));
+    doc_set(a, status, "daemonEndpoints", daemon_endpoints(n, a));
     doc_set(a, status, "nodeInfo", node_info(n, a));
 }
 
@@ -175,7 +186,7 @@ static enum progress keep_up(struct work *w, struct sim_node *n,
     enum progress p = create(w, path, &kept_of(w, n)->lease);
     if (p == PROGRESS_DONE)
         p = sim_publish(w, n, node);
-    if (p == PROGRESS_DONE && !v->ready)
+    if (p == PROGRESS_DONE && (!v->ready || v->port != n->sim->kubelet_port))
         p = become_ready(w, n);
     if (p == PROGRESS_DONE)
         now_stands(n);

@@ -37,6 +37,8 @@ const void *sim_node_view(const struct doc *d, struct arena *a, struct err *e)
     v->ready = is_ready(d);
     v->lost = str_is(annotation(d, "sim.dray.dev/lost"), "true");
     v->unhealthy = arena_str(a, annotation(d, "sim.dray.dev/unhealthy"));
+    doc_get_int64(doc_path(d, "status.daemonEndpoints.kubeletEndpoint"), "Port",
+                  &v->port);
     return v;
 }
 
