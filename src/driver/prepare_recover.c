@@ -129,17 +129,23 @@ const struct driver_device *prepare_device(const struct driver_prepare *p,
 }
 
 /* Never 0. */
-static uint64_t look_of(struct driver_prepare *p, const struct driver_device *d)
+static uint64_t look_at(const struct driver_device *d)
 {
-    uint64_t *look = &p->looks[d - p->inventory->devices];
-    if (*look)
-        return *look;
     struct arena a = {0};
     struct cdi_device device = {.name = d->name, .edits = d->edits};
     struct cdi_spec spec = {.kind = STR("a/b"), .devices = &device, .ndevices = 1};
-    *look = str_hash(cdi_spec_print(&spec, &a)) | 1;
+    uint64_t look = str_hash(cdi_spec_print(&spec, &a)) | 1;
     arena_fini(&a);
-    return *look;
+    return look;
+}
+
+/* Each device is looked at once an inventory. */
+static uint64_t look_of(struct driver_prepare *p, const struct driver_device *d)
+{
+    size_t i = (size_t)(d - p->inventory->devices);
+    if (p->looks[i] == 0)
+        p->looks[i] = look_at(d);
+    return p->looks[i];
 }
 
 void prepare_mark(struct driver_prepare *p, struct str uid, const struct prepare_entry *x)
