@@ -15,7 +15,8 @@ struct cluster_parts {
     struct cluster_parts_opts opts;
     /* Each asks under a name of its own, as the log of the server shows. */
     struct client *leading, *controlling, *scheduling, *simulating;
-    struct leader *leader; /* NULL: there is nobody to agree with */
+    struct object_pool *pool; /* of what all of them watch */
+    struct leader *leader;    /* NULL: there is nobody to agree with */
     struct controllers *controllers;
     struct scheduler *scheduler;
     struct sim *sim;
@@ -139,14 +140,16 @@ static struct client *client_as(struct cluster_parts *p, struct server *s,
     const struct str masters = STR("system:masters");
     struct net_inner_opts who = {
         .name = str_from(name), .groups = &masters, .ngroups = 1};
-    return client_new_inner(p->loop, server_inner(s, &who));
+    struct client *c = client_new_inner(p->loop, server_inner(s, &who));
+    client_use_pool(c, p->pool);
+    return c;
 }
 
 struct cluster_parts *cluster_parts_new(struct net_loop *l, struct server *s,
                                         const struct cluster_parts_opts *opts)
 {
     struct cluster_parts *p = mem_zalloc(sizeof *p);
-    *p = (struct cluster_parts){.loop = l, .opts = *opts};
+    *p = (struct cluster_parts){.loop = l, .opts = *opts, .pool = object_pool_new()};
     identity_make(p->identity);
     p->leading = client_as(p, s, "dray:up");
     p->controlling = client_as(p, s, "system:kube-controller-manager");
@@ -189,5 +192,6 @@ void cluster_parts_free(struct cluster_parts *p)
     client_free(p->controlling);
     client_free(p->scheduling);
     client_free(p->simulating);
+    object_pool_free(p->pool);
     free(p);
 }

@@ -21,6 +21,7 @@ struct client {
     const struct way *way;
     void *self;
     struct client_call *calls;
+    struct object_pool *pool;
 };
 
 struct client_call {
@@ -43,7 +44,7 @@ struct client_call {
 struct client *client_new(struct net_loop *l, const struct way *way, void *self)
 {
     struct client *c = mem_zalloc(sizeof *c);
-    *c = (struct client){.loop = l, .way = way, .self = self};
+    *c = (struct client){.loop = l, .way = way, .self = self, .pool = object_pool_new()};
     return c;
 }
 
@@ -57,7 +58,19 @@ void client_free(struct client *c)
         client_cancel(call);
     }
     c->way->free(c->self);
+    object_pool_free(c->pool);
     free(c);
+}
+
+void client_use_pool(struct client *c, struct object_pool *p)
+{
+    object_pool_free(c->pool);
+    c->pool = object_pool_ref(p);
+}
+
+struct object_pool *client_pool(struct client *c)
+{
+    return c->pool;
 }
 
 struct net_loop *client_loop(const struct client *c)

@@ -11,6 +11,7 @@
 #define DRAY_CLIENT_CLIENT_H
 
 #include "client/kubeconfig.h"
+#include "client/object_pool.h"
 #include "net/inner.h"
 
 struct client;
@@ -24,6 +25,10 @@ struct client *client_new_inner(struct net_loop *l, struct net_inner *n);
 /* No callback follows. */
 void client_free(struct client *c);
 struct net_loop *client_loop(const struct client *c);
+/* What informers of this client and of others read is to be shared with all users of the
+ * pool; without this call, among its own. Before the first informer. */
+void client_use_pool(struct client *c, struct object_pool *p);
+struct object_pool *client_pool(struct client *c);
 
 /* ---- what is asked for ---- */
 

@@ -223,9 +223,44 @@ static void take_event(struct informer *i, struct arena *a, const struct doc *ev
     err_release(&e);
 }
 
+/* {"type":"TYPE","object":OBJECT}, as servers write it; false: it is not of this form. An
+ * object that is none is found when it is read. */
+static bool split_line(struct str line, struct str *type, struct str *object)
+{
+    static const struct str HEAD = STR_INIT("{\"type\":\""),
+                            MIDDLE = STR_INIT("\",\"object\":");
+    if (!str_starts(line, HEAD) || line.p[line.n - 1] != '}')
+        return false;
+    size_t end = str_find_byte(line, '"', HEAD.n);
+    if (end == SIZE_MAX || !str_starts(str_sub(line, end, line.n), MIDDLE))
+        return false;
+    *type = str_sub(line, HEAD.n, end);
+    *object = str_sub(line, end + MIDDLE.n, line.n - 1);
+    return true;
+}
+
+/* What most events are, by way of the pool. false: something else is to be tried. */
+static bool take_line(struct informer *i, struct str line)
+{
+    struct str type, text;
+    if (!split_line(line, &type, &text) || str_is(type, "BOOKMARK") ||
+        str_is(type, "ERROR"))
+        return false;
+    struct object *o =
+        object_pool_read(client_pool(i->client), text, &i->opts.objects, NULL);
+    if (!o)
+        return false;
+    if (i->phase == PHASE_WATCH)
+        set_version(i, o->version);
+    take_object(i, o, str_is(type, "DELETED"), NULL);
+    return true;
+}
+
 static void on_line(void *ctx, struct str line)
 {
     struct informer *i = ctx;
+    if (take_line(i, line))
+        return;
     struct arena a;
     struct doc_source src = {.name = "event", .text = line};
     struct doc event;

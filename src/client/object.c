@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "client/object_pool.h"
 
 enum { CHUNK = 1024 };
 
@@ -27,22 +28,37 @@ struct object *object_ref(struct object *o)
     return o;
 }
 
-void object_unref(struct object *o)
+void object_free(struct object *o)
 {
-    if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) > 0)
-        return;
+    struct object *plain = o->plain;
     arena_fini(&o->arena);
     free(o);
+    object_unref(plain);
+}
+
+void object_unref(struct object *o)
+{
+    if (o && o->pool)
+        object_pool_unref(o->pool, o);
+    else if (o && __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        object_free(o);
+}
+
+/* A text of the document, copied if that is not kept. */
+static struct str text_of(struct object *o, const struct doc *meta, const char *name)
+{
+    struct str s = doc_get_text(meta, name);
+    return o->doc && s.n ? s : arena_str(&o->arena, s);
 }
 
 static bool read_meta(struct object *o, const struct doc *d, struct err *e)
 {
     const struct doc *meta = doc_get(d, "metadata");
     struct arena *a = &o->arena;
-    o->namespace = arena_str(a, doc_get_text(meta, "namespace"));
-    o->name = arena_str(a, doc_get_text(meta, "name"));
-    o->uid = arena_str(a, doc_get_text(meta, "uid"));
-    o->version = arena_str(a, doc_get_text(meta, "resourceVersion"));
+    o->namespace = text_of(o, meta, "namespace");
+    o->name = text_of(o, meta, "name");
+    o->uid = text_of(o, meta, "uid");
+    o->version = text_of(o, meta, "resourceVersion");
     o->key = o->namespace.n
                  ? arena_printf(a, "%.*s/%.*s", STR_ARG(o->namespace), STR_ARG(o->name))
                  : o->name;
@@ -63,14 +79,12 @@ static bool make_view(struct object *o, const struct doc *d,
 static bool fill(struct object *o, const struct doc *d, const struct object_opts *opts,
                  struct err *e)
 {
-    if (!read_meta(o, d, e))
-        return false;
     if (!opts->drop_doc) {
         struct doc *own = ARENA_NEW(&o->arena, struct doc);
         *own = *d;
         o->doc = own;
     }
-    return make_view(o, o->doc ? o->doc : d, opts, e);
+    return read_meta(o, d, e) && make_view(o, o->doc ? o->doc : d, opts, e);
 }
 
 struct object *object_take(struct arena *a, const struct doc *d,
@@ -109,4 +123,33 @@ struct object *object_of_json(struct str json, const struct object_opts *opts,
     struct object *o = ok ? object_take(&a, &d, opts, e) : NULL;
     arena_fini(&a);
     return o;
+}
+
+/* Its texts are the plain one's. */
+static void share(struct object *o, struct object *plain)
+{
+    o->plain = object_ref(plain);
+    o->doc = plain->doc;
+    o->key = plain->key;
+    o->namespace = plain->namespace;
+    o->name = plain->name;
+    o->uid = plain->uid;
+    o->version = plain->version;
+}
+
+struct object *object_of_plain(struct object *plain, const struct object_opts *opts,
+                               struct err *e)
+{
+    struct object *o = object_new();
+    bool ok;
+    if (opts->drop_doc) {
+        ok = fill(o, plain->doc, opts, e);
+    } else {
+        share(o, plain);
+        ok = make_view(o, o->doc, opts, e);
+    }
+    if (ok)
+        return o;
+    object_unref(o);
+    return NULL;
 }

@@ -17,6 +17,10 @@ struct object {
     const struct doc *doc;                    /* NULL: the view is all */
     const void *view;                         /* NULL: there is none */
     struct arena arena;
+    /* Another one of the same version, whose document and texts it shares, or NULL. */
+    struct object *plain;
+    struct object_pool *pool; /* NULL: it is in none */
+    struct str pooled_as;
 };
 
 /* Makes the view of a document in the arena, where the document is too if it is kept; so
@@ -45,7 +49,13 @@ struct object *object_of_doc(const struct doc *d, const struct object_opts *opts
                              struct err *e);
 struct object *object_of_json(struct str json, const struct object_opts *opts,
                               struct err *e);
+/* An object with a view beside one without, which it refers to unless the document is to
+ * be dropped. */
+struct object *object_of_plain(struct object *plain, const struct object_opts *opts,
+                               struct err *e);
 struct object *object_ref(struct object *o);
 void object_unref(struct object *o); /* NULL is fine */
+/* For object_pool.c: nobody refers to it anymore. */
+void object_free(struct object *o);
 
 #endif
