@@ -18,6 +18,7 @@
 #include "control/pod_garbage.h"
 #include "control/policy_status.h"
 #include "control/pool_requests.h"
+#include "control/protection.h"
 #include "control/quota_usage.h"
 #include "control/replicasets.h"
 #include "control/service_accounts.h"
@@ -129,7 +130,21 @@ static void *start_ttl(struct client *c, const struct controllers_opts *o)
     return ttl_new(o->shared, &opts);
 }
 
+static void *start_pod_group_protection(struct client *c,
+                                        const struct controllers_opts *o)
+{
+    struct reconciler_opts opts = {.log = o->log, .log_ctx = o->log_ctx};
+    return api_gate(o->gates, API_GATE_GenericWorkload)
+               ? reconciler_new(c, &pod_group_protection, &opts)
+               : NULL;
+}
+
 /* ---- and one that ends it ---- */
+
+static void stop_pod_group_protection(void *c)
+{
+    reconciler_free(c);
+}
 
 static void stop_ttl(void *c)
 {
@@ -208,7 +223,10 @@ static const struct row {
     {"job", start_jobs, stop_jobs, NULL},
     {"namespace", start_namespaces, stop_namespaces, NULL},
     {"node-lifecycle", NULL, NULL, &node_life},
+    {"persistentvolume-protection", NULL, NULL, &volume_protection},
+    {"persistentvolumeclaim-protection", NULL, NULL, &volume_claim_protection},
     {"pod-garbage-collector", NULL, NULL, &pod_garbage},
+    {"podgroup-protection", start_pod_group_protection, stop_pod_group_protection, NULL},
     {"replicaset", start_replicasets, stop_replicasets, NULL},
     {"resourceclaim", start_claims, stop_claims, NULL},
     {"resourcequota", NULL, NULL, &quota_usage_table},
@@ -219,6 +237,7 @@ static const struct row {
     {"taint-eviction", NULL, NULL, &taint_eviction},
     {"ttl-after-finished", start_ttl, stop_ttl, NULL},
     {"validatingadmissionpolicy-status", NULL, NULL, &policy_status},
+    {"volumeattributesclass-protection", NULL, NULL, &volume_class_protection},
 };
 enum { NROWS = sizeof ROWS / sizeof *ROWS };
 
