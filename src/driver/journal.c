@@ -210,8 +210,8 @@ bool journal_sync(struct journal *j, struct err *e)
 
 /* ---- ends ---- */
 
-struct journal *journal_open(const char *dir, const char *name,
-                             const struct journal_user *user, struct err *e)
+static struct journal *journal_new(const char *dir, const char *name,
+                                   const struct journal_user *user)
 {
     struct journal *j = mem_zalloc(sizeof *j);
     j->user = *user;
@@ -221,7 +221,24 @@ struct journal *journal_open(const char *dir, const char *name,
     j->path = strbuf_steal(&j->words);
     strbuf_addf(&j->words, "%s.damaged", j->path);
     j->damaged = strbuf_steal(&j->words);
+    return j;
+}
+
+struct journal *journal_open(const char *dir, const char *name,
+                             const struct journal_user *user, struct err *e)
+{
+    struct journal *j = journal_new(dir, name, user);
     if (journal_load(j, e))
+        return j;
+    journal_close(j);
+    return NULL;
+}
+
+struct journal *journal_peek(const char *dir, const char *name,
+                             const struct journal_user *user, struct err *e)
+{
+    struct journal *j = journal_new(dir, name, user);
+    if (journal_look(j, e))
         return j;
     journal_close(j);
     return NULL;

@@ -40,6 +40,10 @@ struct journal_user {
  * it (ERR_UNSUPPORTED). dir stays the caller's. */
 struct journal *journal_open(const char *dir, const char *name,
                              const struct journal_user *user, struct err *e);
+/* To look at while another writes: nothing is changed, and nothing may be put. A journal
+ * that is not there is empty. */
+struct journal *journal_peek(const char *dir, const char *name,
+                             const struct journal_user *user, struct err *e);
 void journal_close(struct journal *j); /* what was not written is lost; NULL is fine */
 
 bool journal_follow(struct journal *j, struct err *e);

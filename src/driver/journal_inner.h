@@ -35,5 +35,7 @@ void journal_add_line(struct strbuf *out, struct str words);
 bool journal_rewrite(struct journal *j, struct err *e);
 /* The whole file from its beginning. */
 bool journal_load(struct journal *j, struct err *e);
+/* The same for journal_peek. */
+bool journal_look(struct journal *j, struct err *e);
 
 #endif

@@ -225,3 +225,24 @@ bool journal_follow(struct journal *j, struct err *e)
         return journal_load(j, e);
     return size == j->good || take_tail(j, size, e);
 }
+
+/* ---- beside the one who writes ---- */
+
+bool journal_look(struct journal *j, struct err *e)
+{
+    struct stat st;
+    j->fd = open(j->path, O_RDONLY | O_CLOEXEC);
+    if (j->fd < 0)
+        return errno == ENOENT || failed(j->path, e);
+    if (fstat(j->fd, &st) != 0)
+        return failed(j->path, e);
+    struct pass p = {.j = j, .bad = STRBUF_INIT};
+    struct strbuf text = STRBUF_INIT;
+    bool ok = read_from(j, 0, (uint64_t)st.st_size, &text, e) &&
+              check_version(j, strbuf_str(&text), e);
+    if (ok)
+        take_lines(&p, strbuf_str(&text));
+    strbuf_release(&text);
+    strbuf_release(&p.bad);
+    return ok;
+}

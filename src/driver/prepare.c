@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "driver/prepare_inner.h"
 
+enum { MAX_TROUBLE = 512 }; /* bytes */
+
 /* ---- remembering ---- */
 
 void prepare_remember(struct driver_prepare *p, const struct prepare_entry *x,
@@ -26,19 +28,44 @@ static void forget(struct driver_prepare *p, struct str uid)
     journal_del(p->journal, uid);
 }
 
+/* What the journal says of a claim that cannot be given back, for who asks why. */
+static void note_trouble(struct driver_prepare *p, struct prepare_entry *x,
+                         struct arena *a, const struct err *why)
+{
+    struct str text = str_sub(str_from(err_text(why)), 0, MAX_TROUBLE);
+    if (str_eq(text, x->trouble))
+        return;
+    x->trouble = arena_str(a, text);
+    prepare_remember(p, x, a);
+}
+
+/* From here on it is no longer whole, whoever asks. */
+static bool begin_undo(struct driver_prepare *p, struct prepare_entry *x, struct arena *a,
+                       struct err *e)
+{
+    if (x->hold != DRIVER_PREPARED)
+        return true;
+    x->hold = DRIVER_UNPREPARING;
+    x->undo_s = (int64_t)time(NULL);
+    prepare_remember(p, x, a);
+    return journal_write(p->journal, e);
+}
+
 bool prepare_undo(struct driver_prepare *p, struct prepare_entry *x, struct arena *a,
                   struct err *e)
 {
-    if (x->phase == PREPARE_DONE) {
-        x->phase = PREPARE_UNDOING;
-        prepare_remember(p, x, a);
-        if (!journal_write(p->journal, e))
-            return false;
-    }
-    if (!prepare_unmake(p, x, e))
+    struct err why = ERR_INIT;
+    if (!begin_undo(p, x, a, e))
         return false;
-    forget(p, x->uid);
-    return true;
+    bool ok = prepare_unmake(p, x, &why);
+    if (ok) {
+        forget(p, x->uid);
+    } else {
+        note_trouble(p, x, a, &why);
+        err_set(e, why.code, "%s", err_text(&why));
+    }
+    err_release(&why);
+    return ok;
 }
 
 /* After a failure that is told; what cannot be taken back stays known, and is taken back
@@ -109,7 +136,7 @@ static bool prepare_fresh(struct driver_prepare *p, struct job *job, struct aren
         roll_back(p, x, a);
         return false;
     }
-    x->phase = PREPARE_DONE;
+    x->hold = DRIVER_PREPARED;
     prepare_remember(p, x, a);
     prepare_mark(p, x->uid, x);
     return true;
@@ -122,7 +149,7 @@ static bool prepare_job(struct driver_prepare *p, struct job *job, struct arena 
 {
     struct prepare_entry known;
     if (recall(p, job->x.uid, a, &known)) {
-        if (known.phase == PREPARE_DONE && prepare_same(&known, &job->x)) {
+        if (known.hold == DRIVER_PREPARED && prepare_same(&known, &job->x)) {
             job->x = known;
             return prepare_again(p, job, a, e);
         }

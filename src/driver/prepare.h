@@ -70,15 +70,28 @@ void driver_prepare_claims(struct driver_prepare *p, const struct doc *const *cl
 void driver_unprepare_claims(struct driver_prepare *p, const struct str *uids, uint32_t n,
                              struct err *errs);
 
+enum driver_hold {
+    DRIVER_PREPARING, /* or a preparation was cut short */
+    DRIVER_PREPARED,
+    DRIVER_UNPREPARING,
+};
 struct driver_holder {
     struct str device, identity, pool; /* device "": it is gone */
     struct str claim_uid, claim_namespace, claim_name;
     struct str share_id;
-    int64_t since_s; /* Unix time */
+    bool admin;
+    enum driver_hold hold;
+    int64_t since_s, undo_since_s; /* Unix time; of unpreparing, or 0 */
+    struct str trouble;            /* why it could not be unprepared; "" */
 };
 /* For `dray doctor` and tests; in a. */
 uint32_t driver_prepare_holders(const struct driver_prepare *p, struct arena *a,
                                 struct driver_holder **out);
+/* The same out of the journal in data_dir, beside the process that writes it and whatever
+ * it is doing: nothing is changed, devices have the names that they were prepared by. No
+ * journal: none. */
+bool driver_prepare_peek(struct str data_dir, struct arena *a, struct driver_holder **out,
+                         uint32_t *n, struct err *e);
 /* Lines for people about what was set aside at the start; n of them, until free. */
 uint32_t driver_prepare_complaints(const struct driver_prepare *p,
                                    const char *const **out);

@@ -6,9 +6,9 @@
 #include "driver/prepare_inner.h"
 
 static const char *const PHASES[] = {
-    [PREPARE_BEGUN] = "preparing",
-    [PREPARE_DONE] = "prepared",
-    [PREPARE_UNDOING] = "unpreparing",
+    [DRIVER_PREPARING] = "preparing",
+    [DRIVER_PREPARED] = "prepared",
+    [DRIVER_UNPREPARING] = "unpreparing",
 };
 enum { NPHASES = sizeof PHASES / sizeof *PHASES };
 
@@ -61,12 +61,12 @@ static bool read_use(const struct doc *d, struct arena *a, struct prepare_use *u
            err_set(e, ERR_INVALID, "an entry of the journal names no device");
 }
 
-static bool read_phase(const struct doc *d, enum prepare_phase *out, struct err *e)
+static bool read_phase(const struct doc *d, enum driver_hold *out, struct err *e)
 {
     struct str s = doc_get_text(d, "phase");
     for (int i = 0; i < NPHASES; i++) {
         if (str_is(s, PHASES[i])) {
-            *out = (enum prepare_phase)i;
+            *out = (enum driver_hold)i;
             return true;
         }
     }
@@ -93,7 +93,7 @@ bool prepare_entry_read(struct str text, struct arena *a, struct prepare_entry *
     struct doc_source src = {.name = "journal", .text = text};
     struct doc *d = ARENA_NEW(a, struct doc);
     struct prepare_entry x = {.raw = d};
-    if (!doc_read_json(&src, a, d, e) || !read_phase(d, &x.phase, e) ||
+    if (!doc_read_json(&src, a, d, e) || !read_phase(d, &x.hold, e) ||
         !read_uses(doc_get(d, "devices"), a, &x, e))
         return false;
     x.uid = doc_get_text(d, "uid");
@@ -102,7 +102,9 @@ bool prepare_entry_read(struct str text, struct arena *a, struct prepare_entry *
     x.pod_claim = doc_get_text(d, "podClaim");
     x.has_pod_claim = x.pod_claim.p != NULL;
     x.metadata = get_flag(d, "metadata");
+    x.trouble = doc_get_text(d, "trouble");
     doc_get_int64(d, "since", &x.since_s);
+    doc_get_int64(d, "undoSince", &x.undo_s);
     *out = x;
     return true;
 }
@@ -183,9 +185,12 @@ struct str prepare_entry_print(const struct prepare_entry *x, struct arena *a)
     doc_set_text(a, &map, "name", x->name);
     if (x->has_pod_claim)
         doc_set_text(a, &map, "podClaim", x->pod_claim);
-    doc_set_text(a, &map, "phase", str_from(PHASES[x->phase]));
+    doc_set_text(a, &map, "phase", str_from(PHASES[x->hold]));
     put_flag(a, &map, "metadata", x->metadata);
+    put_text(a, &map, "trouble", x->trouble);
     doc_set(a, &map, "since", doc_make_int(a, x->since_s));
+    if (x->undo_s != 0)
+        doc_set(a, &map, "undoSince", doc_make_int(a, x->undo_s));
     doc_set(a, &map, "devices", print_uses(x, a));
     struct strbuf b = STRBUF_INIT;
     doc_write_json(&map, DOC_JSON_COMPACT, &b);

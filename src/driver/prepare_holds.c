@@ -33,7 +33,7 @@ void prepare_holds_fini(struct prepare_holds *h)
 
 static size_t text_size(const struct prepare_entry *x)
 {
-    size_t n = x->uid.n + x->namespace.n + x->name.n;
+    size_t n = x->uid.n + x->namespace.n + x->name.n + x->trouble.n;
     for (uint32_t i = 0; i < x->n; i++) {
         const struct prepare_use *u = &x->uses[i];
         n += u->identity.n + u->device.n + u->pool.n + u->share_id.n;
@@ -58,8 +58,10 @@ static struct prepare_claim *claim_new(const struct prepare_entry *x)
     c->uid = pack(&at, x->uid);
     c->namespace = pack(&at, x->namespace);
     c->name = pack(&at, x->name);
-    c->phase = x->phase;
+    c->trouble = pack(&at, x->trouble);
+    c->hold = x->hold;
     c->since_s = x->since_s;
+    c->undo_s = x->undo_s;
     c->n = x->n;
     for (uint32_t i = 0; i < x->n; i++) {
         const struct prepare_use *u = &x->uses[i];
@@ -97,15 +99,15 @@ static bool refuse(const struct prepare_use *u, const struct prepare_claim *hold
                    struct err *e)
 {
     static const char *const notes[] = {
-        [PREPARE_BEGUN] = ", whose preparation did not end",
-        [PREPARE_DONE] = "",
-        [PREPARE_UNDOING] = ", which is being unprepared",
+        [DRIVER_PREPARING] = ", whose preparation did not end",
+        [DRIVER_PREPARED] = "",
+        [DRIVER_UNPREPARING] = ", which is being unprepared",
     };
     return err_set(e, ERR_INVALID,
                    "device %.*s%s%.*s is held by claim %.*s/%.*s (UID %.*s)%s",
                    STR_ARG(u->device), u->share_id.n > 0 ? " share " : "",
                    STR_ARG(u->share_id), STR_ARG(holder->namespace),
-                   STR_ARG(holder->name), STR_ARG(holder->uid), notes[holder->phase]);
+                   STR_ARG(holder->name), STR_ARG(holder->uid), notes[holder->hold]);
 }
 
 static bool use_allowed(const struct prepare_use *u, const struct prepare_claim *c,

@@ -13,13 +13,9 @@
 #include "driver/metadata.h"
 #include "driver/prepare.h"
 
-/* ---- entries (prepare_entry.c) ---- */
+#define PREPARE_JOURNAL "claims.journal" /* in the data directory */
 
-enum prepare_phase {
-    PREPARE_BEGUN, /* the devices may have been touched, nobody was told */
-    PREPARE_DONE,
-    PREPARE_UNDOING,
-};
+/* ---- entries (prepare_entry.c) ---- */
 
 struct prepare_use { /* a result of the allocation */
     struct str request, pool, device, identity, share_id;
@@ -39,9 +35,11 @@ struct prepare_entry {
     struct str uid, namespace, name;
     bool has_pod_claim; /* metadata.h */
     struct str pod_claim;
-    enum prepare_phase phase;
-    bool metadata;   /* files of it may be there */
-    int64_t since_s; /* Unix time */
+    enum driver_hold hold;
+    bool metadata;      /* files of it may be there */
+    int64_t since_s;    /* Unix time */
+    int64_t undo_s;     /* since when it is unprepared; 0 */
+    struct str trouble; /* why that failed */
     struct prepare_use *uses;
     uint32_t n;
     const struct doc *raw;
@@ -70,9 +68,9 @@ struct prepare_hold {
     bool admin, shared;
 };
 struct prepare_claim { /* one block of memory */
-    struct str uid, namespace, name;
-    enum prepare_phase phase;
-    int64_t since_s;
+    struct str uid, namespace, name, trouble;
+    enum driver_hold hold;
+    int64_t since_s, undo_s;
     uint32_t n;
     struct prepare_hold holds[];
 };
@@ -148,9 +146,12 @@ bool prepare_check_nodes(const struct driver_prepare *p, const struct cdi_edits 
 bool prepare_sweep(struct driver_prepare *p, struct err *e);
 bool prepare_sync_files(struct driver_prepare *p, struct err *e);
 
+/* What the journal has of a claim (struct journal_user; ctx: struct driver_prepare). */
+void prepare_found(void *ctx, struct str key, struct str value);
+
 /* ---- one claim (prepare.c) ---- */
 
-/* Takes back what the entry says, whatever its phase, and forgets it. */
+/* Takes back what the entry says, whatever it holds, and forgets it. */
 bool prepare_undo(struct driver_prepare *p, struct prepare_entry *x, struct arena *a,
                   struct err *e);
 /* Remembers; the journal is written by the caller. */

@@ -142,7 +142,7 @@ static void plan_names(const struct doc *claim, struct prepare_entry *x)
 bool prepare_plan(const struct driver_prepare_opts *o, const struct doc *claim,
                   struct arena *a, struct prepare_entry *out, struct err *e)
 {
-    struct prepare_entry x = {.phase = PREPARE_BEGUN};
+    struct prepare_entry x = {.hold = DRIVER_PREPARING};
     plan_names(claim, &x);
     const struct doc *allocation = doc_path(claim, "status.allocation");
     if (!prepare_uid_valid(x.uid))

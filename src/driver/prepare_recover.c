@@ -39,7 +39,7 @@ uint32_t driver_prepare_complaints(const struct driver_prepare *p,
 
 /* ---- start and end ---- */
 
-static void found(void *ctx, struct str key, struct str value)
+void prepare_found(void *ctx, struct str key, struct str value)
 {
     struct driver_prepare *p = ctx;
     struct arena a = {0};
@@ -92,9 +92,9 @@ struct driver_prepare *driver_prepare_new(const struct driver_prepare_opts *o,
         return NULL;
     struct driver_prepare *p = make(o, b);
     char *data_dir = mem_dup(o->data_dir.p, o->data_dir.n);
-    const struct journal_user user = {p, found, complain};
+    const struct journal_user user = {p, prepare_found, complain};
     if (disk_make_dirs(data_dir, e) && disk_make_dirs(p->cdi_dir, e))
-        p->journal = journal_open(data_dir, "claims.journal", &user, e);
+        p->journal = journal_open(data_dir, PREPARE_JOURNAL, &user, e);
     free(data_dir);
     if (p->journal)
         return p;
@@ -180,7 +180,7 @@ static void recover_one(struct driver_prepare *p, struct str uid, struct arena *
     struct err e = ERR_INIT;
     bool ok =
         prepare_entry_read(arena_str(a, journal_get(p->journal, uid)), a, &x, &e) &&
-        (x.phase == PREPARE_DONE ? remake(p, &x, a, &e) : prepare_undo(p, &x, a, &e));
+        (x.hold == DRIVER_PREPARED ? remake(p, &x, a, &e) : prepare_undo(p, &x, a, &e));
     if (!ok)
         prepare_complain(p, "claim %.*s/%.*s: %s", STR_ARG(x.namespace), STR_ARG(x.name),
                          err_text(&e));
@@ -240,7 +240,7 @@ static bool is_changed(struct driver_prepare *p, const struct prepare_claim *c)
         const struct driver_device *d = prepare_device(p, c->holds[i].identity);
         changed |= !d ? c->holds[i].look != 0 : c->holds[i].look != look_of(p, d);
     }
-    return changed && c->phase == PREPARE_DONE;
+    return changed && c->hold == DRIVER_PREPARED;
 }
 
 void driver_prepare_inventory(struct driver_prepare *p, const struct driver_inventory *v)
@@ -264,41 +264,4 @@ void driver_prepare_inventory(struct driver_prepare *p, const struct driver_inve
     err_release(&e);
     arena_fini(&each);
     arena_fini(&a);
-}
-
-/* ---- who holds what ---- */
-
-static struct driver_holder holder_of(const struct driver_prepare *p,
-                                      const struct prepare_claim *c, uint32_t i,
-                                      struct arena *a)
-{
-    const struct prepare_hold *h = &c->holds[i];
-    const struct driver_device *d = prepare_device(p, h->identity);
-    return (struct driver_holder){
-        .device = d ? arena_str(a, d->name) : STR(""),
-        .identity = arena_str(a, h->identity),
-        .pool = arena_str(a, h->pool),
-        .claim_uid = arena_str(a, c->uid),
-        .claim_namespace = arena_str(a, c->namespace),
-        .claim_name = arena_str(a, c->name),
-        .share_id = arena_str(a, h->share_id),
-        .since_s = c->since_s,
-    };
-}
-
-uint32_t driver_prepare_holders(const struct driver_prepare *p, struct arena *a,
-                                struct driver_holder **out)
-{
-    uint32_t n = 0;
-    strmap_each(&p->holds.claims, at) n += ((struct prepare_claim *)at->value.ptr)->n;
-    struct driver_holder *v = ARENA_ARRAY(a, struct driver_holder, n);
-    n = 0;
-    strmap_each(&p->holds.claims, at)
-    {
-        const struct prepare_claim *c = at->value.ptr;
-        for (uint32_t i = 0; i < c->n; i++)
-            v[n++] = holder_of(p, c, i, a);
-    }
-    *out = v;
-    return n;
 }

@@ -219,6 +219,39 @@ static void test_half_done_is_taken_back(void **state)
     prepared(world_claim(&w, 2, "0", ""));
 }
 
+/* What blocks an unprepare is told to whoever looks at the journal, which stays as it is
+ * even where a line of it is only half written. */
+static void test_trouble_is_told(void **state)
+{
+    (void)state;
+    struct driver_holder *v;
+    uint32_t n = 7;
+    struct err e = ERR_INIT;
+    assert_true(driver_prepare_peek(w.opts.data_dir, &w.a, &v, &n, NULL));
+    assert_int_equal(n, 0);
+    world_start(&w);
+    prepared(world_claim(&w, 1, "0", ""));
+    w.fail_unprepare = 0;
+    assert_false(driver_unprepare_claim(w.p, world_uid(&w, 1), NULL));
+    const char *path = arena_printf(&w.a, "%s/claims.journal", w.opts.data_dir.p).p;
+    struct str text, after;
+    assert_true(disk_read(path, 1 << 20, &w.a, &text, NULL));
+    text = arena_printf(&w.a, "%.*s12345678 put half", STR_ARG(text));
+    assert_true(disk_write(path, text, 0600, NULL));
+    if (!driver_prepare_peek(w.opts.data_dir, &w.a, &v, &n, &e))
+        fail_msg("%s", err_text(&e));
+    assert_int_equal(n, 1);
+    assert_str(v[0].device, "dev-0");
+    assert_int_equal(v[0].hold, DRIVER_UNPREPARING);
+    assert_str(v[0].trouble, "request r0, device dev-0: the device is busy");
+    assert_true(v[0].since_s > 0 && v[0].undo_since_s >= v[0].since_s);
+    assert_true(disk_read(path, 1 << 20, &w.a, &after, NULL));
+    assert_true(str_eq(text, after));
+    w.fail_unprepare = -1;
+    unprepared(1);
+    assert_int_equal(world_busy(&w), 0);
+}
+
 static void test_metadata(void **state)
 {
     (void)state;
@@ -473,6 +506,7 @@ int main(void)
         TEST(test_refusals),
         TEST(test_nodes_are_looked_at),
         TEST(test_half_done_is_taken_back),
+        TEST(test_trouble_is_told),
         TEST(test_metadata),
         TEST(test_reboot),
         TEST(test_unplugged_while_in_use),
