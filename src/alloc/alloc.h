@@ -151,7 +151,28 @@ struct alloc_need { /* per request (or alternative): how many wanted and how man
     uint32_t free;     /* of those, selectable now */
 };
 
+/*
+ * Which of several solutions is taken. first-fit: the first in the documented order, as
+ * upstream, device for device. The others take one that they like better, from among a
+ * bounded number; each finds an allocation exactly if first-fit does, and refuses as it
+ * does. best-fit: what is whole stays whole (a GPU that can be partitioned, the devices
+ * on one PCIe root or NUMA node or with one value of an attribute that constraints of the
+ * claims name), then the least is left over. spread: all of these are equally full.
+ */
+enum alloc_policy { ALLOC_FIRST_FIT, ALLOC_BEST_FIT, ALLOC_SPREAD, ALLOC_POLICIES };
+/* "first-fit", "best-fit", "spread" */
+const char *alloc_policy_name(enum alloc_policy p);
+/* false: there is none of that name. */
+bool alloc_policy_find(struct str name, enum alloc_policy *out);
+
+/* What the answer makes of its node; of policies but first-fit. */
+struct alloc_fit {
+    uint32_t broken;     /* wholes that it leaves in pieces */
+    uint32_t left, size; /* of all devices of the node, in thousandths of one */
+};
+
 struct alloc_options {
+    enum alloc_policy policy;
     uint64_t max_steps; /* 0: 1,000,000 */
     bool explain;       /* fill reasons and needs when the answer is not OK */
     bool prove_first;   /* all proofs from the first step on, not only when the search
@@ -171,6 +192,7 @@ struct alloc_outcome {
     uint32_t nreasons;
     const struct alloc_need *needs;
     uint32_t nneeds;
+    struct alloc_fit fit;
     uint64_t steps; /* candidates examined by the search, comparable with upstream's */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions: one node, or the first of many. */
+#include "alloc/policy.h"
 #include "alloc/result.h"
 #include "alloc/shape.h"
 
@@ -58,6 +59,8 @@ static void ask_host(struct alloc_plan *p, struct host *h,
     bool ready = !bad_selector(s, h, a) && solver_begin(s, p, h, options, a);
     if (ready)
         search(s, out);
+    if (ready && s->status == ALLOC_OK && options && options->policy != ALLOC_FIRST_FIT)
+        policy_improve(s, p, h, options, a, out);
     out->status = s->status;
     out->error = s->error.n ? arena_str(a, s->error) : STR_NONE;
     out->steps = ready ? s->steps : 0;

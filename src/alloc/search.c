@@ -259,6 +259,8 @@ static enum verdict search_hard(struct solver *s)
 enum verdict solver_search(struct solver *s)
 {
     s->claim_picks.v[0] = 0;
+    if (s->partial)
+        return enter(s, 0, 0);
     if (s->options && s->options->prove_first)
         return search_hard(s);
     enum verdict v = enter(s, 0, 0);

@@ -100,6 +100,8 @@ struct solver {
     bool hard;       /* the prover is at work */
     uint32_t effort; /* of picks that failed */
 
+    bool partial; /* devices are kept out: the end of it says nothing about the host */
+
     /* Trying a later claim by itself, to see whether it still has any way. */
     bool probing;
     uint32_t stop;        /* the claim at which the search is done */

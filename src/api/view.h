@@ -160,6 +160,7 @@ struct view_class {
     const struct view_config *configs; /* requests empty */
     uint32_t nconfigs;
     struct str extended_resource; /* empty: none */
+    struct str policy;            /* annotation dray.dev/allocation-policy, or empty */
 };
 
 struct view_derived {

@@ -220,6 +220,8 @@ struct view_class *view_class_new(const struct doc *d, struct arena *a, struct e
         read_selectors(&r, view_list(&r, spec, "selectors"), &out->nselectors);
     out->configs = read_configs(&r, view_list(&r, spec, "config"), &out->nconfigs);
     out->extended_resource = view_text(&r, spec, "extendedResourceName");
+    out->policy = view_text(&r, view_map(&r, view_map(&r, d, "metadata"), "annotations"),
+                            "dray.dev/allocation-policy");
     if (!r.failed)
         return out;
     err_wrap(e, "DeviceClass \"%.*s\"", STR_ARG(out->meta.name));

@@ -342,8 +342,8 @@ static bool binding_timeout(struct reading *r, const struct doc *d, void *into)
 static bool device_policy(struct reading *r, const struct doc *d, void *into)
 {
     struct profile *p = into;
-    p->dra.policy = DRA_FIRST_FIT;
-    return doc_is_string(d, "first-fit") || refuse(r, "must be first-fit");
+    return (d->type == DOC_STRING && alloc_policy_find(doc_str(d), &p->dra.policy)) ||
+           refuse(r, "must be first-fit, best-fit or spread");
 }
 
 #define HEAD                                                                             \

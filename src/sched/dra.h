@@ -16,6 +16,7 @@
 #ifndef DRAY_SCHED_DRA_H
 #define DRAY_SCHED_DRA_H
 
+#include "alloc/alloc.h"
 #include "api/gates.h"
 #include "client/client.h"
 #include "client/index.h"
@@ -77,13 +78,13 @@ void dra_pod_claims(struct index *x, const struct object *pod);
 
 /* ---- an attempt ---- */
 
-/* How devices are chosen. first-fit: as upstream, device for device. */
-enum dra_policy { DRA_FIRST_FIT };
-
 struct dra_args {        /* of a profile */
     uint64_t filter_ms;  /* for one node, 0: no limit; upstream's default is 10,000 */
     uint64_t binding_ms; /* 0: upstream's default, 600,000 */
-    enum dra_policy policy;
+    /* How devices, and nodes for their sake, are chosen; first-fit: as upstream, device
+     * for device. A DeviceClass may ask for another one by its annotation
+     * dray.dev/allocation-policy: the first such class that the pod's claims name. */
+    enum alloc_policy policy;
 };
 
 /* Whether the pod may be queued at all: its claims are there (spec 7.2). */

@@ -274,6 +274,32 @@ static void look_at_mapping(struct dra_cycle *c)
     }
 }
 
+/* ---- the policy ---- */
+
+static bool class_policy(const struct dra_cycle *c, const struct view_request *r,
+                         enum alloc_policy *out)
+{
+    for (uint32_t i = 0; i < r->nalternatives; i++) {
+        const struct view_class *k = dra_class(c->d, r->alternatives[i].class_name);
+        if (k && alloc_policy_find(k->policy, out))
+            return true;
+    }
+    return false;
+}
+
+/* Of the first class that asks for one, else the profile's. */
+static enum alloc_policy policy_of(const struct dra_cycle *c)
+{
+    enum alloc_policy policy = c->args.policy;
+    for (uint32_t i = 0; i < c->nusers; i++) {
+        const struct view_claim *v = dra_view(c->needs[i].claim);
+        for (uint32_t k = 0; !v->allocation && k < v->nrequests; k++)
+            if (class_policy(c, &v->requests[k], &policy))
+                return policy;
+    }
+    return policy;
+}
+
 struct sched_status dra_pre_filter(struct dra_cycle *c)
 {
     struct str why;
@@ -290,6 +316,7 @@ struct sched_status dra_pre_filter(struct dra_cycle *c)
         s = check_need(c, &c->needs[i]);
     if (sched_ok(&s)) {
         look_at_mapping(c);
+        c->policy = policy_of(c);
         c->ready = true;
     }
     return s;

@@ -111,7 +111,8 @@ static struct sched_status allocate(struct dra_cycle *c, const struct view_node 
                                     struct dra_offer *offer)
 {
     struct limit limit = {.c = c};
-    struct alloc_options options = {.cancelled = is_over, .cancel_ctx = &limit};
+    struct alloc_options options = {
+        .policy = c->policy, .cancelled = is_over, .cancel_ctx = &limit};
     if (!offer->variant->plan) {
         offer->outcome.status = ALLOC_OK;
         return dra_ok();

@@ -150,8 +150,9 @@ struct dra_cycle {
     struct arena arena;
     struct dra_need *needs; /* of users, in the pod's order; then of extended resources */
     uint32_t n, nusers;
-    bool ready;           /* the pre-filter went well: there is something to do */
-    bool allocates;       /* some claim has no allocation */
+    bool ready;     /* the pre-filter went well: there is something to do */
+    bool allocates; /* some claim has no allocation */
+    enum alloc_policy policy;
     struct amounts wants; /* extended resources of the pod, if any is served */
     VEC(struct dra_variant *) variants;
     struct strmap offers; /* node -> struct dra_offer */

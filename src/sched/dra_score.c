@@ -5,6 +5,9 @@
 
 enum { BEST_ALTERNATIVE = 8, BEST_SCORE = 100 };
 
+/* What a policy adds at most: less than a better alternative does. */
+enum { POLICY_POINTS = 1000, WHOLE_POINTS = 600 };
+
 /* Requests of results, wherever they are. */
 struct picked {
     const struct alloc_result *fresh;
@@ -54,13 +57,24 @@ int64_t dra_score_claim(const struct view_claim *claim, const struct view_alloca
     return score_claim(claim, &p);
 }
 
-int64_t dra_score(const struct dra_cycle *c, struct str node)
+/* best-fit: few wholes are broken, then little is left; spread: much is left. */
+static int64_t policy_points(enum alloc_policy policy, const struct alloc_fit *fit)
 {
-    const struct strmap_entry *e = strmap_find(&c->offers, node);
-    const struct dra_offer *offer = e ? e->value.ptr : NULL;
+    if (!fit->size)
+        return 0;
+    int64_t left = (int64_t)POLICY_POINTS * fit->left / fit->size;
+    if (policy == ALLOC_SPREAD)
+        return left;
+    return WHOLE_POINTS / (1 + (int64_t)fit->broken) +
+           (POLICY_POINTS - WHOLE_POINTS) * (POLICY_POINTS - left) / POLICY_POINTS;
+}
+
+static int64_t score_alternatives(const struct dra_cycle *c,
+                                  const struct dra_offer *offer)
+{
     uint32_t fresh = 0;
     int64_t score = 0;
-    if (!offer || !dra_gate(c->d, API_GATE_DRAPrioritizedList))
+    if (!dra_gate(c->d, API_GATE_DRAPrioritizedList))
         return 0;
     for (uint32_t i = 0; i < c->nusers; i++) {
         const struct dra_need *n = &c->needs[i];
@@ -71,6 +85,18 @@ int64_t dra_score(const struct dra_cycle *c, struct str node)
         score += score_claim(dra_view(n->claim), &p);
     }
     return score;
+}
+
+int64_t dra_score(const struct dra_cycle *c, struct str node)
+{
+    const struct strmap_entry *e = strmap_find(&c->offers, node);
+    const struct dra_offer *offer = e ? e->value.ptr : NULL;
+    if (!offer)
+        return 0;
+    int64_t score = score_alternatives(c, offer);
+    if (c->policy == ALLOC_FIRST_FIT)
+        return score;
+    return score * (POLICY_POINTS + 1) + policy_points(c->policy, &offer->outcome.fit);
 }
 
 void dra_normalize(int64_t *scores, uint32_t n)
