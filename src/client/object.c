@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "client/object_pool.h"
 
-enum { CHUNK = 1024 };
+/* Of an object with its document; of one that has texts and a view alone. */
+enum { CHUNK = 1024, SMALL_CHUNK = 256 };
 
 void object_arena_init(struct arena *a)
 {
@@ -142,6 +143,7 @@ struct object *object_of_plain(struct object *plain, const struct object_opts *o
 {
     struct object *o = object_new();
     bool ok;
+    o->arena.chunk_size = SMALL_CHUNK;
     if (opts->drop_doc) {
         ok = fill(o, plain->doc, opts, e);
     } else {
