@@ -6,9 +6,12 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+enum { MANY = 16 }; /* keys, from which on their places are looked up */
+
 struct index_set {
     char *value;
     VEC(struct str) keys; /* each with memory of its own */
+    struct strmap places; /* key -> its place, once there are many */
 };
 
 void index_init(struct index *x, index_values *values)
@@ -21,6 +24,7 @@ static void set_free(struct index_set *set)
     for (size_t i = 0; i < set->keys.n; i++)
         free((char *)set->keys.v[i].p);
     vec_release(&set->keys);
+    strmap_release(&set->places);
     free(set->value);
     free(set);
 }
@@ -31,12 +35,45 @@ void index_fini(struct index *x)
     strmap_release(&x->sets);
 }
 
+/* keys.n: it is not there. */
 static size_t position(const struct index_set *set, struct str key)
 {
     size_t i = 0;
+    if (set->places.live) {
+        const struct strmap_entry *e = strmap_find(&set->places, key);
+        return e ? e->value.u : set->keys.n;
+    }
     while (i < set->keys.n && !str_eq(set->keys.v[i], key))
         i++;
     return i;
+}
+
+static void note_place(struct index_set *set, size_t i)
+{
+    strmap_put(&set->places, set->keys.v[i], NULL)->value.u = i;
+}
+
+static void push(struct index_set *set, struct str key)
+{
+    vec_push(&set->keys, (struct str){mem_dup(key.p, key.n), key.n});
+    if (set->places.live)
+        note_place(set, set->keys.n - 1);
+    else if (set->keys.n >= MANY)
+        for (size_t i = 0; i < set->keys.n; i++)
+            note_place(set, i);
+}
+
+/* The last one takes its place. */
+static void drop(struct index_set *set, size_t at)
+{
+    char *memory = (char *)set->keys.v[at].p;
+    bool noted = set->places.live > 0;
+    if (noted)
+        strmap_remove(&set->places, set->keys.v[at]);
+    set->keys.v[at] = set->keys.v[--set->keys.n];
+    if (noted && at < set->keys.n)
+        note_place(set, at);
+    free(memory);
 }
 
 static void add(struct index *x, struct str value)
@@ -46,10 +83,11 @@ static void add(struct index *x, struct str value)
     if (!set) {
         set = mem_zalloc(sizeof *set);
         set->value = mem_dup(value.p, value.n);
+        strmap_init(&set->places);
         strmap_put(&x->sets, (struct str){set->value, value.n}, NULL)->value.ptr = set;
     }
     if (position(set, x->key) == set->keys.n)
-        vec_push(&set->keys, (struct str){mem_dup(x->key.p, x->key.n), x->key.n});
+        push(set, x->key);
 }
 
 static void take_out(struct index *x, struct str value)
@@ -59,8 +97,7 @@ static void take_out(struct index *x, struct str value)
     size_t at = set ? position(set, x->key) : 0;
     if (!set || at == set->keys.n)
         return;
-    free((char *)set->keys.v[at].p);
-    set->keys.v[at] = set->keys.v[--set->keys.n];
+    drop(set, at);
     if (set->keys.n > 0)
         return;
     strmap_remove(&x->sets, value);

@@ -10,6 +10,9 @@
 #include "control/daemonsets.h"
 #include "control/deployments.h"
 #include "control/disruption.h"
+#include "control/endpoint_mirror.h"
+#include "control/endpoint_slices.h"
+#include "control/endpoints.h"
 #include "control/eviction.h"
 #include "control/garbage.h"
 #include "control/jobs.h"
@@ -81,54 +84,28 @@ static struct workload_opts workload(const struct controllers_opts *o)
     return (struct workload_opts){.log = o->log, .log_ctx = o->log_ctx};
 }
 
-static void *start_replicasets(struct client *c, const struct controllers_opts *o)
-{
-    struct workload_opts opts = workload(o);
-    (void)c;
-    return replicasets_new(o->shared, &opts);
-}
-
-static void *start_deployments(struct client *c, const struct controllers_opts *o)
-{
-    struct workload_opts opts = workload(o);
-    (void)c;
-    return deployments_new(o->shared, &opts);
-}
-
-static void *start_daemonsets(struct client *c, const struct controllers_opts *o)
-{
-    struct workload_opts opts = workload(o);
-    (void)c;
-    return daemonsets_new(o->shared, &opts);
-}
-
-static void *start_jobs(struct client *c, const struct controllers_opts *o)
-{
-    struct workload_opts opts = workload(o);
-    (void)c;
-    return jobs_new(o->shared, &opts);
-}
-
-static void *start_statefulsets(struct client *c, const struct controllers_opts *o)
-{
-    struct workload_opts opts = workload(o);
-    (void)c;
-    return statefulsets_new(o->shared, &opts);
-}
-
-static void *start_cronjobs(struct client *c, const struct controllers_opts *o)
-{
-    struct workload_opts opts = workload(o);
-    (void)c;
-    return cronjobs_new(o->shared, &opts);
-}
-
-static void *start_ttl(struct client *c, const struct controllers_opts *o)
-{
-    struct workload_opts opts = workload(o);
-    (void)c;
-    return ttl_new(o->shared, &opts);
-}
+/* Those that share informers differ in nothing but their names. */
+#define WORKLOAD(name)                                                                   \
+    static void *start_##name(struct client *c, const struct controllers_opts *o)        \
+    {                                                                                    \
+        struct workload_opts opts = workload(o);                                         \
+        (void)c;                                                                         \
+        return name##_new(o->shared, &opts);                                             \
+    }                                                                                    \
+    static void stop_##name(void *controller)                                            \
+    {                                                                                    \
+        name##_free(controller);                                                         \
+    }
+WORKLOAD(cronjobs)
+WORKLOAD(daemonsets)
+WORKLOAD(deployments)
+WORKLOAD(endpoint_mirror)
+WORKLOAD(endpoint_slices)
+WORKLOAD(endpoints)
+WORKLOAD(jobs)
+WORKLOAD(replicasets)
+WORKLOAD(statefulsets)
+WORKLOAD(ttl)
 
 static void *start_pod_group_protection(struct client *c,
                                         const struct controllers_opts *o)
@@ -144,41 +121,6 @@ static void *start_pod_group_protection(struct client *c,
 static void stop_pod_group_protection(void *c)
 {
     reconciler_free(c);
-}
-
-static void stop_ttl(void *c)
-{
-    ttl_free(c);
-}
-
-static void stop_cronjobs(void *c)
-{
-    cronjobs_free(c);
-}
-
-static void stop_statefulsets(void *c)
-{
-    statefulsets_free(c);
-}
-
-static void stop_jobs(void *c)
-{
-    jobs_free(c);
-}
-
-static void stop_daemonsets(void *c)
-{
-    daemonsets_free(c);
-}
-
-static void stop_replicasets(void *c)
-{
-    replicasets_free(c);
-}
-
-static void stop_deployments(void *c)
-{
-    deployments_free(c);
 }
 
 static void stop_claims(void *c)
@@ -219,6 +161,9 @@ static const struct row {
     {"deployment", start_deployments, stop_deployments, NULL},
     {"device-taint-eviction", start_eviction, stop_eviction, NULL},
     {"disruption", NULL, NULL, &disruption_table},
+    {"endpoints", start_endpoints, stop_endpoints, NULL},
+    {"endpointslice", start_endpoint_slices, stop_endpoint_slices, NULL},
+    {"endpointslice-mirroring", start_endpoint_mirror, stop_endpoint_mirror, NULL},
     {"garbage-collector", start_garbage, stop_garbage, NULL},
     {"job", start_jobs, stop_jobs, NULL},
     {"namespace", start_namespaces, stop_namespaces, NULL},

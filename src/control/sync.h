@@ -32,7 +32,8 @@ struct sync {
     int64_t now_ns;
     uint32_t told, tell; /* so many once-things were done; the number of the next one */
     struct batch *batches[SYNC_BATCHES];
-    void *plan; /* what the controller has decided once, in the arena */
+    void *plan;  /* what the controller has decided once, in the arena */
+    bool *begun; /* of the plan's requests, which have been asked */
 };
 
 /* Of the object that the work's key names; NULL: there is none. Each round begins with
