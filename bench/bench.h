@@ -41,7 +41,7 @@ struct bench_row {
     double goal;      /* the peer's figure over dray's, at least; 0: none */
     double limit;     /* dray's own figure at most, in the row's unit; 0: none */
     unsigned per;     /* items handled in one run, figures are per item; 0: 1 */
-    const char *unit; /* NULL: ns. "B": bytes */
+    const char *unit; /* NULL: ns. "B": bytes. "": a number of what the row says */
 
     void (*setup)(struct bench *b, const struct bench_row *row);
     /* Does the work n times: what is measured. */

@@ -140,10 +140,15 @@ static const char *show(double v, const char *unit, bool at_least, char out[32])
         const char *unit, *name;
         double from, scale;
     } scales[] = {
-        {"ns", "s", 1e9, 1e9},          {"ns", "ms", 1e6, 1e6},
-        {"ns", "us", 1e3, 1e3},         {"ns", "ns", 0, 1},
-        {"B", "GiB", 1 << 30, 1 << 30}, {"B", "MiB", 1 << 20, 1 << 20},
-        {"B", "KiB", 1 << 10, 1 << 10}, {"B", "B", 0, 1},
+        {"ns", "s", 1e9, 1e9},
+        {"ns", "ms", 1e6, 1e6},
+        {"ns", "us", 1e3, 1e3},
+        {"ns", "ns", 0, 1},
+        {"B", "GiB", 1 << 30, 1 << 30},
+        {"B", "MiB", 1 << 20, 1 << 20},
+        {"B", "KiB", 1 << 10, 1 << 10},
+        {"B", "B", 0, 1},
+        {"", "", 0, 1},
     };
     if (v < 0)
         return "-";

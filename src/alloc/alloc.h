@@ -168,6 +168,7 @@ bool alloc_policy_find(struct str name, enum alloc_policy *out);
 /* What the answer makes of its node; of policies but first-fit. */
 struct alloc_fit {
     uint32_t broken;     /* wholes that it leaves in pieces */
+    uint32_t closed;     /* partitions that their GPU has no room for anymore */
     uint32_t left, size; /* of all devices of the node, in thousandths of one */
 };
 

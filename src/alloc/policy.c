@@ -14,10 +14,10 @@
 #include "alloc/result.h"
 #include "alloc/units.h"
 
-enum { PART_STEPS = 2000, PARTS_MAX = 48, PARTS_OF_ONE = 16 };
+enum { PART_STEPS = 2000, PARTS_MAX = 128, PARTS_OF_ONE = 16 };
 
 struct cost { /* less is better, in this order */
-    uint64_t broken, touched, left;
+    uint64_t broken, touched, closed, left;
 };
 
 struct choice {
@@ -48,6 +48,8 @@ static void add_block(struct cost *c, const struct block *b)
 static struct cost cost_of_waste(const struct units *u)
 {
     struct cost c = {0};
+    for (uint32_t i = 0; i < u->n; i++)
+        c.closed += u->v[i].open - u->v[i].still_open;
     for (uint32_t i = 0; i < u->ngroupings; i++)
         for (uint32_t k = 0; k < u->groupings[i].n; k++)
             add_block(&c, &u->groupings[i].blocks[k]);
@@ -80,6 +82,8 @@ static bool is_less(const struct cost *a, const struct cost *b)
         return a->broken < b->broken;
     if (a->touched != b->touched)
         return a->touched < b->touched;
+    if (a->closed != b->closed)
+        return a->closed < b->closed;
     return a->left < b->left;
 }
 
@@ -88,6 +92,7 @@ static void note_fit(struct choice *c)
     const struct grouping *host = &c->units.groupings[c->units.ngroupings - 1];
     c->outcome->fit = (struct alloc_fit){
         .broken = (uint32_t)c->best.broken,
+        .closed = (uint32_t)c->best.closed,
         .left = host->n ? host->blocks[0].after : 0,
         .size = host->n ? host->blocks[0].size : 0,
     };
@@ -180,6 +185,32 @@ static void try_blocks(struct choice *c, const struct grouping *g)
     }
 }
 
+/* Of one GPU in pieces: each of its partitions, since the first that is free may not be
+ * the one that shuts out the fewest others. */
+static void try_pieces(struct choice *c, uint32_t unit)
+{
+    for (uint32_t d = c->units.v[unit].device; d < c->s->words * 64; d++) {
+        if (c->units.of[d] != unit)
+            continue;
+        clear_part(c);
+        bit_set(c->part, d);
+        try_part(c);
+    }
+}
+
+static bool wants_one(const struct alloc_plan *p)
+{
+    return p->nclaims == 1 && p->nrequests == 1 && p->nalts == 1 && p->alts[0].count == 1;
+}
+
+static void try_all_pieces(struct choice *c)
+{
+    const struct units *u = &c->units;
+    for (uint32_t i = 0; i < u->n; i++)
+        if (u->v[i].set != NONE && u->v[i].left && u->v[i].left < UNIT_WHOLE)
+            try_pieces(c, i);
+}
+
 /* ---- spread: of each block what lies below a level ---- */
 
 /* Units of a block are counted from those that are used up; so the emptiest blocks are
@@ -253,6 +284,8 @@ static void look_around(struct choice *c)
         else if (g->n > 1)
             try_blocks(c, g);
     }
+    if (c->options.policy == ALLOC_BEST_FIT && wants_one(c->plan))
+        try_all_pieces(c);
 }
 
 void policy_improve(struct solver *s, const struct alloc_plan *p, struct host *h,

@@ -69,6 +69,27 @@ static uint32_t share_left(const struct counters *c, uint32_t set, const amount 
     return least;
 }
 
+static bool has_room(const struct counters *c, uint32_t device, const amount *left)
+{
+    for (uint32_t i = c->use_at[device]; i < c->use_at[device + 1]; i++)
+        if (left[c->uses[i].counter] < c->uses[i].n)
+            return false;
+    return true;
+}
+
+static void count_open(struct solver *s, struct units *u)
+{
+    for (uint32_t i = 0; i < u->n; i++)
+        u->v[i].still_open = 0;
+    for (uint32_t d = 0; d < s->words * 64; d++) {
+        struct unit *x = u->of[d] == NONE ? NULL : &u->v[u->of[d]];
+        if (x && x->set != NONE && !bit_test(u->used, d))
+            x->still_open +=
+                has_room(counters_at(s, x->seat), local(&s->seats[x->seat], d),
+                         seat_left(s, x->seat));
+    }
+}
+
 /* A device that may be shared and is, counts as half. */
 static uint32_t device_left(const struct solver *s, const struct units *u,
                             const struct unit *x)
@@ -111,6 +132,8 @@ static void weigh_blocks(const struct units *u, struct grouping *g)
 void units_weigh(struct solver *s, struct units *u)
 {
     weigh_units(s, u);
+    if (u->pieces)
+        count_open(s, u);
     for (uint32_t i = 0; i < u->ngroupings; i++)
         weigh_blocks(u, &u->groupings[i]);
 }
@@ -169,7 +192,8 @@ static void group_pieces(struct units *u, struct arena *a)
     struct grouping g = new_grouping(u, a);
     for (uint32_t i = 0; i < u->n; i++)
         g.of[i] = u->v[i].set == NONE ? NONE : g.n++;
-    if (g.n)
+    u->pieces = g.n > 0;
+    if (u->pieces)
         put(u, &g);
 }
 
@@ -219,8 +243,10 @@ void units_read(struct solver *s, struct units *u, struct arena *a)
     group_by_constraints(s, u, a);
     group_host(u, a);
     units_weigh(s, u);
-    for (uint32_t i = 0; i < u->n; i++)
+    for (uint32_t i = 0; i < u->n; i++) {
         u->v[i].left = u->v[i].after;
+        u->v[i].open = u->v[i].still_open;
+    }
     for (uint32_t i = 0; i < u->ngroupings; i++)
         for (uint32_t k = 0; k < u->groupings[i].n; k++)
             u->groupings[i].blocks[k].left = u->groupings[i].blocks[k].after;

@@ -14,9 +14,10 @@ enum { UNIT_WHOLE = 1000 };
 
 struct unit {
     uint32_t seat;
-    uint32_t set;         /* of its pool; NONE: it is a device */
-    uint32_t device;      /* the first one */
-    uint32_t left, after; /* before the question, and behind its answer */
+    uint32_t set;              /* of its pool; NONE: it is a device */
+    uint32_t device;           /* the first one */
+    uint32_t left, after;      /* before the question, and behind its answer */
+    uint32_t open, still_open; /* the same of devices that its counters have room for */
 };
 
 struct block {                  /* units of one group */
@@ -32,9 +33,9 @@ struct grouping {
 struct units {
     struct unit *v;
     uint32_t n;
-    uint32_t
-        *of; /* device, in the solver's numbers -> unit, or NONE: none of the host's */
-    uint64_t *used;             /* devices that were taken before the question */
+    uint32_t *of;   /* device, in the solver's numbers -> unit, or NONE: not the host's */
+    uint64_t *used; /* devices that were taken before the question */
+    bool pieces;    /* there are units of several devices */
     struct grouping *groupings; /* the last one: the host as one block */
     uint32_t ngroupings;
 };

@@ -109,6 +109,9 @@ struct view_strs dra_serves(struct dra_cycle *c, const struct sched_node *node);
 struct sched_status dra_filter(struct dra_cycle *c, const struct sched_node *node);
 /* 0: no preference (spec 7.6). Weight 2. */
 int64_t dra_score(const struct dra_cycle *c, struct str node);
+/* What a policy makes of a node, 0 to 1000: best-fit likes nodes where few wholes are
+ * broken, then full ones; spread empty ones. */
+int64_t dra_fit_points(enum alloc_policy policy, const struct alloc_fit *fit);
 void dra_normalize(int64_t *scores, uint32_t n); /* to 0..100 */
 struct sched_status dra_reserve(struct dra_cycle *c, struct str node);
 

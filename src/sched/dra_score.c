@@ -6,7 +6,7 @@
 enum { BEST_ALTERNATIVE = 8, BEST_SCORE = 100 };
 
 /* What a policy adds at most: less than a better alternative does. */
-enum { POLICY_POINTS = 1000, WHOLE_POINTS = 600 };
+enum { POLICY_POINTS = 1000, WHOLE_POINTS = 500, OPEN_POINTS = 250 };
 
 /* Requests of results, wherever they are. */
 struct picked {
@@ -57,8 +57,7 @@ int64_t dra_score_claim(const struct view_claim *claim, const struct view_alloca
     return score_claim(claim, &p);
 }
 
-/* best-fit: few wholes are broken, then little is left; spread: much is left. */
-static int64_t policy_points(enum alloc_policy policy, const struct alloc_fit *fit)
+int64_t dra_fit_points(enum alloc_policy policy, const struct alloc_fit *fit)
 {
     if (!fit->size)
         return 0;
@@ -66,7 +65,9 @@ static int64_t policy_points(enum alloc_policy policy, const struct alloc_fit *f
     if (policy == ALLOC_SPREAD)
         return left;
     return WHOLE_POINTS / (1 + (int64_t)fit->broken) +
-           (POLICY_POINTS - WHOLE_POINTS) * (POLICY_POINTS - left) / POLICY_POINTS;
+           OPEN_POINTS / (1 + (int64_t)fit->closed) +
+           (POLICY_POINTS - WHOLE_POINTS - OPEN_POINTS) * (POLICY_POINTS - left) /
+               POLICY_POINTS;
 }
 
 static int64_t score_alternatives(const struct dra_cycle *c,
@@ -96,7 +97,7 @@ int64_t dra_score(const struct dra_cycle *c, struct str node)
     int64_t score = score_alternatives(c, offer);
     if (c->policy == ALLOC_FIRST_FIT)
         return score;
-    return score * (POLICY_POINTS + 1) + policy_points(c->policy, &offer->outcome.fit);
+    return score * (POLICY_POINTS + 1) + dra_fit_points(c->policy, &offer->outcome.fit);
 }
 
 void dra_normalize(int64_t *scores, uint32_t n)

@@ -112,7 +112,7 @@ static void test_constraint(void **state)
     "','counters':{'parts':{'value':'" share "'}}}]}"
 static const char PARTITIONS[] = "{'nodes':[" NODE(
     "n1") "]," CLASSES ",'slices':[{'metadata':{'name':'c'},'spec':{'driver':'a.example."
-                       "com','nodeName':'n1',"
+          "com','nodeName':'n1',"
           "'pool':{'name':'n1','generation':1,'resourceSliceCount':2},'sharedCounters':["
           "{'name':'g0','counters':{'parts':{'value':'4'}}},{'name':'g1','counters':{'"
           "parts':{"
