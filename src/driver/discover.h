@@ -22,6 +22,12 @@ struct driver_backend *driver_backend_file_new(const char *path,
                                                const struct driver_discover_opts *o,
                                                struct err *e);
 
+/* GPUs of NVIDIA and their MIG instances, named and described as gpu.nvidia.com has them.
+ * library NULL: libnvidia-ml.so.1 of the system. NULL: there is no driver of NVIDIA. */
+struct driver_backend *driver_backend_nvml_new(const char *library,
+                                               const struct driver_discover_opts *o,
+                                               struct err *e);
+
 /* Several as one, in their order; they are its own from here on. A device belongs to the
  * back end that found it. Two devices of one name: that of the later back end is an error
  * of the discovery. */

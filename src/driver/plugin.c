@@ -19,7 +19,8 @@ struct driver_plugin {
 
 /* As a kubelet is told of them: the first that it knows is taken, so newest first. */
 static const char *const SERVICES[] = {"v1.DRAPlugin", "v1beta1.DRAPlugin",
-                                 "v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"};
+                                       "v1.DRAResourceHealth",
+                                       "v1alpha1.DRAResourceHealth"};
 
 static void get_info(void *ctx, struct grpc_request *r, const ProtobufCMessage *m)
 {

@@ -4,6 +4,7 @@
 #include "api/timestamp.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "driver/attributes.h"
 #include "num/quantity.h"
 
 /* ---- values ---- */
@@ -14,59 +15,6 @@ static struct doc quantity(struct str text, struct arena *a)
     if (quantity_parse(text, a, &q, NULL))
         text = quantity_print(&q, a);
     return doc_make_string(a, text);
-}
-
-static struct doc texts(const struct str *v, uint32_t n, struct arena *a)
-{
-    struct doc list = doc_make_list();
-    for (uint32_t i = 0; i < n; i++)
-        doc_append(a, &list, doc_make_string(a, v[i]));
-    return list;
-}
-
-static struct doc numbers(const struct driver_value *v, struct arena *a)
-{
-    struct doc list = doc_make_list();
-    for (uint32_t i = 0; i < v->n; i++)
-        doc_append(a, &list,
-                   v->kind == DRIVER_BOOLS ? doc_make_bool(v->numbers[i] != 0)
-                                           : doc_make_int(a, v->numbers[i]));
-    return list;
-}
-
-static struct doc scalar(const struct driver_value *v, struct arena *a)
-{
-    switch (v->kind) {
-    case DRIVER_INT:
-        return doc_make_int(a, v->number);
-    case DRIVER_BOOL:
-        return doc_make_bool(v->number != 0);
-    case DRIVER_STRINGS:
-    case DRIVER_VERSIONS:
-        return texts(v->texts, v->n, a);
-    case DRIVER_INTS:
-    case DRIVER_BOOLS:
-        return numbers(v, a);
-    default:
-        return doc_make_string(a, v->text);
-    }
-}
-
-static struct doc attributes(const struct driver_device *d, struct arena *a)
-{
-    static const char *const FIELDS[] = {
-        [DRIVER_STRING] = "string",   [DRIVER_INT] = "int",
-        [DRIVER_BOOL] = "bool",       [DRIVER_VERSION] = "version",
-        [DRIVER_STRINGS] = "strings", [DRIVER_INTS] = "ints",
-        [DRIVER_BOOLS] = "bools",     [DRIVER_VERSIONS] = "versions"};
-    struct doc map = doc_make_map();
-    for (uint32_t i = 0; i < d->nattributes; i++) {
-        const struct driver_value *v = &d->attributes[i].value;
-        struct doc value = doc_make_map();
-        doc_set(a, &value, FIELDS[v->kind], scalar(v, a));
-        doc_set_str(a, &map, d->attributes[i].name, value);
-    }
-    return map;
 }
 
 /* ---- capacity ---- */
@@ -154,8 +102,9 @@ static struct doc device(const struct driver_device *d, struct arena *a)
 {
     struct doc map = doc_make_map();
     doc_set_text(a, &map, "name", d->name);
-    if (d->nattributes)
-        doc_set(a, &map, "attributes", attributes(d, a));
+    const struct doc *attributes = driver_attributes_doc(d, a);
+    if (attributes)
+        doc_set(a, &map, "attributes", *attributes);
     if (d->ncapacities)
         doc_set(a, &map, "capacity", capacities(d, a));
     if (d->nconsumes)

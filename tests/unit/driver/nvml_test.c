@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GPUs of NVIDIA by a library that answers as recorded. */
+#include "driver/discover.h"
+#include "driver/nvml.h"
+#include "tree.h"
+#include "unit/unit.h"
+
+static const char *library;
+
+/* Two roots; the nodes of a divided GPU's instances. */
+static const char TREE[] =
+    "/sys/bus/pci/devices/0000:0a:00.0 -> "
+    "../../../devices/pci0000:00/0000:00:01.0/0000:0a:00.0\n"
+    "/sys/devices/pci0000:00/0000:00:01.0/0000:0a:00.0/numa_node = 0\n"
+    "/sys/bus/pci/devices/0008:06:00.0 -> "
+    "../../../devices/pci0008:00/0008:00:00.0/0008:06:00.0\n"
+    "/sys/devices/pci0008:00/0008:00:00.0/0008:06:00.0/numa_node = -1\n"
+    "/proc/driver/nvidia/capabilities/gpu3/mig/gi2/access = DeviceFileMinor: 21\n"
+    "/proc/driver/nvidia/capabilities/gpu3/mig/gi2/ci0/access = DeviceFileMinor: 22\n"
+    "/proc/driver/nvidia/capabilities/gpu3/mig/gi9/access = DeviceFileMinor: 84\n"
+    "/proc/driver/nvidia/capabilities/gpu3/mig/gi9/ci0/access = DeviceFileMinor: 85\n"
+    "/usr/lib64/libcuda.so.580.105.08 = x\n"
+    "/usr/lib64/libnvidia-gpucomp.so.580.105.08 = x\n"
+    "/usr/bin/nvidia-smi = x\n"
+    "/dev/nvidiactl = x\n"
+    "/dev/nvidia-uvm = x\n";
+
+#define FILES                                                                            \
+    "  mount /usr/lib64/libcuda.so.580.105.08 at /usr/lib64/libcuda.so.580.105.08\n"     \
+    "  mount /usr/lib64/libcuda.so.580.105.08 at /usr/lib64/libcuda.so.1\n"              \
+    "  mount /usr/lib64/libnvidia-gpucomp.so.580.105.08 at "                             \
+    "/usr/lib64/libnvidia-gpucomp.so.580.105.08\n"                                       \
+    "  mount /usr/bin/nvidia-smi at /usr/bin/nvidia-smi\n"                               \
+    "  env NVIDIA_VISIBLE_DEVICES=void\n"
+#define A100                                                                             \
+    "  productName=\"NVIDIA A100-SXM4-40GB\"\n"                                          \
+    "  brand=\"Nvidia\"\n"                                                               \
+    "  architecture=\"Ampere\"\n"                                                        \
+    "  cudaComputeCapability=v8.0.0\n"                                                   \
+    "  driverVersion=v580.105.8\n"                                                       \
+    "  cudaDriverVersion=v13.0.0\n"                                                      \
+    "  resource.kubernetes.io/pciBusID=\"0008:06:00.0\"\n"                               \
+    "  resource.kubernetes.io/pcieRoot=\"pci0008:00\"\n"
+
+static const char SHOWN[] =
+    "gpu-0 (GPU-aaaaaaaa-0000-0000-0000-000000000001)\n"
+    "  type=\"gpu\"\n"
+    "  uuid=\"GPU-aaaaaaaa-0000-0000-0000-000000000001\"\n"
+    "  productName=\"NVIDIA H100 80GB HBM3\"\n"
+    "  brand=\"Nvidia\"\n"
+    "  architecture=\"Hopper\"\n"
+    "  cudaComputeCapability=v9.0.0\n"
+    "  driverVersion=v580.105.8\n"
+    "  cudaDriverVersion=v13.0.0\n"
+    "  resource.kubernetes.io/pciBusID=\"0000:0a:00.0\"\n"
+    "  resource.kubernetes.io/pcieRoot=\"pci0000:00\"\n"
+    "  resource.kubernetes.io/numaNode=0\n"
+    "  memory: 81559Mi\n"
+    "  node /dev/nvidia0\n"
+    "  node /dev/nvidiactl\n"
+    "  node /dev/nvidia-uvm\n" FILES
+    "gpu-3-mig-3g20gb-9-0 (MIG-bbbbbbbb-0000-0000-0000-000000000001)\n"
+    "  type=\"mig\"\n"
+    "  uuid=\"MIG-bbbbbbbb-0000-0000-0000-000000000001\"\n"
+    "  parentUUID=\"GPU-aaaaaaaa-0000-0000-0000-000000000002\"\n"
+    "  profile=\"3g.20gb\"\n" A100 "  multiprocessors: 42\n"
+    "  copyEngines: 3\n"
+    "  decoders: 2\n"
+    "  encoders: 0\n"
+    "  jpegEngines: 0\n"
+    "  ofaEngines: 0\n"
+    "  memory: 19968Mi\n"
+    "  memorySlice0: 1\n"
+    "  memorySlice1: 1\n"
+    "  memorySlice2: 1\n"
+    "  memorySlice3: 1\n"
+    "  node /dev/nvidia3\n"
+    "  node /dev/nvidia-caps/nvidia-cap21\n"
+    "  node /dev/nvidia-caps/nvidia-cap22\n"
+    "  node /dev/nvidiactl\n"
+    "  node /dev/nvidia-uvm\n" FILES
+    "gpu-3-mig-1g5gbme-20-6 (MIG-bbbbbbbb-0000-0000-0000-000000000002)\n"
+    "  type=\"mig\"\n"
+    "  uuid=\"MIG-bbbbbbbb-0000-0000-0000-000000000002\"\n"
+    "  parentUUID=\"GPU-aaaaaaaa-0000-0000-0000-000000000002\"\n"
+    "  profile=\"1g.5gb+me\"\n" A100 "  multiprocessors: 14\n"
+    "  copyEngines: 1\n"
+    "  decoders: 1\n"
+    "  encoders: 0\n"
+    "  jpegEngines: 1\n"
+    "  ofaEngines: 1\n"
+    "  memory: 4864Mi\n"
+    "  memorySlice6: 1\n"
+    "  node /dev/nvidia3\n"
+    "  node /dev/nvidia-caps/nvidia-cap84\n"
+    "  node /dev/nvidia-caps/nvidia-cap85\n"
+    "  node /dev/nvidiactl\n"
+    "  node /dev/nvidia-uvm\n" FILES;
+
+struct site {
+    struct tree t;
+    struct arena a;
+    struct driver_backend *b;
+    struct driver_inventory v;
+};
+
+static void open_site(struct site *s)
+{
+    struct err e = ERR_INIT;
+    *s = (struct site){.b = NULL};
+    tree_open(&s->t);
+    tree_fill(&s->t, TREE);
+    struct driver_discover_opts o = {STR("gpu.nvidia.com"), str_from(s->t.root), false};
+    s->b = driver_backend_nvml_new(library, &o, &e);
+    if (!s->b || !s->b->ops->discover(s->b, &s->a, &s->v, &e))
+        fail_msg("%s", err_text(&e));
+}
+
+static void close_site(struct site *s)
+{
+    driver_backend_free(s->b);
+    tree_close(&s->t);
+    arena_fini(&s->a);
+}
+
+static void test_found(void **state)
+{
+    struct site s;
+    (void)state;
+    open_site(&s);
+    assert_string_equal(tree_show(&s.v, &s.a).p, SHOWN);
+    close_site(&s);
+}
+
+static void test_no_library(void **state)
+{
+    struct driver_discover_opts o = {.driver = STR("gpu.nvidia.com")};
+    struct err e = ERR_INIT;
+    (void)state;
+    assert_null(driver_backend_nvml_new("libdray-none.so", &o, &e));
+    assert_non_null(strstr(err_text(&e), "no driver of NVIDIA"));
+    err_release(&e);
+}
+
+#define CONFIG(kind, rest)                                                               \
+    "{\"apiVersion\":\"resource.nvidia.com/v1beta1\",\"kind\":\"" kind "\"" rest "}"
+
+static const struct {
+    unsigned device; /* 0: a GPU, 1: a MIG device */
+    const char *config, *says;
+} CONFIGS[] = {
+    {0, CONFIG("GpuConfig", ""), NULL},
+    {0, CONFIG("GpuConfig", ",\"sharing\":{\"strategy\":\"TimeSlicing\"}"), NULL},
+    {0,
+     CONFIG("GpuConfig",
+            ",\"sharing\":{\"strategy\":\"TimeSlicing\",\"timeSlicingConfig\":"
+            "{\"interval\":\"Long\"}}"),
+     NULL},
+    {1, CONFIG("MigDeviceConfig", ",\"sharing\":{\"strategy\":\"TimeSlicing\"}"), NULL},
+    {1, CONFIG("GpuConfig", ""),
+     "kind: \"GpuConfig\": MigDeviceConfig is wanted for a "
+     "MIG device"},
+    {0, "{}", "apiVersion is missing: resource.nvidia.com/v1beta1 is wanted"},
+    {0, "[]", "the configuration: a map is wanted"},
+    {0, CONFIG("GpuConfig", ",\"share\":1"), "GpuConfig has no field \"share\""},
+    {0, CONFIG("GpuConfig", ",\"sharing\":{\"strategy\":\"Slices\"}"),
+     "sharing.strategy: \"Slices\": TimeSlicing is wanted"},
+    {0, CONFIG("GpuConfig", ",\"sharing\":{\"strategy\":\"MPS\"}"),
+     "sharing.strategy: \"MPS\": this driver has no MPS; TimeSlicing is to be had"},
+    {0,
+     CONFIG("GpuConfig",
+            ",\"sharing\":{\"strategy\":\"TimeSlicing\",\"timeSlicingConfig\":"
+            "{\"interval\":\"Never\"}}"),
+     "sharing.timeSlicingConfig.interval: \"Never\": Default, Short, Medium or Long is "
+     "wanted"},
+};
+
+static void test_configs(void **state)
+{
+    struct site s;
+    (void)state;
+    open_site(&s);
+    for (size_t i = 0; i < UNIT_COUNT(CONFIGS); i++) {
+        struct doc_source src = {.name = "config", .text = str_from(CONFIGS[i].config)};
+        struct doc d;
+        const struct doc *list[] = {&d};
+        struct err e = ERR_INIT;
+        struct driver_use u = {
+            .device = &s.v.devices[CONFIGS[i].device], .configs = list, .nconfigs = 1};
+        assert_true(doc_read_json(&src, &s.a, &d, NULL));
+        bool ok = s.b->ops->check(s.b, &u, &e);
+        ROW(CONFIGS[i].config, ok == !CONFIGS[i].says);
+        if (!ok && !strstr(err_text(&e), CONFIGS[i].says))
+            fail_msg("%s\n got  %s\n want %s", CONFIGS[i].config, err_text(&e),
+                     CONFIGS[i].says);
+        err_release(&e);
+    }
+    close_site(&s);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_no_library),
+        cmocka_unit_test(test_configs),
+    };
+    library = argc > 1 ? argv[1] : NULL;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
