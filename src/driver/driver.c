@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "driver/discover.h"
 #include "driver/disk.h"
+#include "driver/lock.h"
 #include "driver/plugin.h"
 
 enum {
@@ -36,8 +37,11 @@ struct driver {
     struct net_readable *changed; /* NULL: none, or it has been seen */
     struct found *found, *next;   /* next: of the discovery on the worker */
     bool published;
-    struct err err; /* of the worker's job */
-    bool fresh;     /* its discovery has worked */
+    struct err err;           /* of the worker's job */
+    bool fresh;               /* its discovery has worked */
+    bool recovered;           /* one before has */
+    struct strbuf complaints; /* of prepare, that nobody was told of yet: lines */
+    uint32_t told;            /* of all of them */
     uint64_t discoveries, discovery_failures;
 };
 
@@ -66,6 +70,45 @@ static void found_free(struct found *f)
 
 /* ---- discovery ---- */
 
+/* What prepare keeps may be another instance's as well. */
+static bool hold_lock(const struct driver *d, int *lock, struct err *e)
+{
+    *lock = -1;
+    return d->opts.instance.n == 0 || (*lock = driver_lock_take(d->data_dir, e)) >= 0;
+}
+
+static void note_complaints(struct driver *d)
+{
+    const char *const *lines;
+    uint32_t n = driver_prepare_complaints(d->prepare, &lines);
+    for (; d->told < n; d->told++)
+        strbuf_addf(&d->complaints, "%s\n", lines[d->told]);
+}
+
+static void say_complaints(struct driver *d)
+{
+    struct str rest = strbuf_str(&d->complaints), line;
+    struct arena a = {0};
+    while (str_split_next(&rest, '\n', &line))
+        say(d, arena_str(&a, line).p);
+    strbuf_clear(&d->complaints);
+    arena_fini(&a);
+}
+
+/* Claims know their devices by what was found; what could not be looked for is not gone,
+ * so the first discovery that works is what they are recovered by. */
+static void take_inventory(struct driver *d)
+{
+    int lock;
+    d->fresh = hold_lock(d, &lock, &d->err);
+    if (!d->fresh)
+        return;
+    driver_prepare_inventory(d->prepare, &d->next->v);
+    if (!d->recovered)
+        d->recovered = driver_prepare_recover(d->prepare, &d->err);
+    driver_lock_give(lock);
+}
+
 /* On the worker. What was found before stays until something else is. */
 static void discover(void *ctx)
 {
@@ -73,19 +116,9 @@ static void discover(void *ctx)
     d->next = mem_zalloc(sizeof *d->next);
     d->fresh =
         d->backend->ops->discover(d->backend, &d->next->arena, &d->next->v, &d->err);
-    if (d->fresh || !d->found)
-        driver_prepare_inventory(d->prepare, &d->next->v);
-}
-
-static void discover_first(void *ctx)
-{
-    struct driver *d = ctx;
-    struct err e = ERR_INIT;
-    discover(d);
-    if (!driver_prepare_recover(d->prepare, &e) && d->err.code == ERR_NONE)
-        d->err = e;
-    else
-        err_release(&e);
+    if (d->fresh)
+        take_inventory(d);
+    note_complaints(d);
 }
 
 static void start_discovery(void *ctx);
@@ -129,6 +162,7 @@ static void end_discovery(struct driver *d)
         take_found(d);
     found_free(d->next);
     d->next = NULL;
+    say_complaints(d);
     if (d->err.code != ERR_NONE) {
         d->discovery_failures++;
         say_err(d, "discovery", &d->err);
@@ -191,14 +225,12 @@ static bool open_prepare(struct driver *d, struct err *e)
         .metadata_versions = d->opts.metadata_versions,
         .nmetadata_versions = d->opts.nmetadata_versions,
     };
-    const char *const *lines;
-    d->prepare = driver_prepare_new(&opts, d->backend, e);
-    if (!d->prepare)
+    int lock;
+    if (!hold_lock(d, &lock, e))
         return false;
-    uint32_t n = driver_prepare_complaints(d->prepare, &lines);
-    for (uint32_t i = 0; i < n; i++)
-        say(d, lines[i]);
-    return true;
+    d->prepare = driver_prepare_new(&opts, d->backend, e);
+    driver_lock_give(lock);
+    return d->prepare != NULL;
 }
 
 static void make_parts(struct driver *d, struct client *c)
@@ -227,7 +259,7 @@ static bool start(struct driver *d, struct client *c, struct err *e)
         !make_dirs(d, e) || !open_prepare(d, e))
         return false;
     make_parts(d, c);
-    driver_worker_do(d->worker, discover_first, on_discovered_first, d);
+    driver_worker_do(d->worker, discover, on_discovered_first, d);
     return true;
 }
 
@@ -272,6 +304,7 @@ void driver_free(struct driver *d)
     found_free(d->found);
     found_free(d->next);
     err_release(&d->err);
+    strbuf_release(&d->complaints);
     arena_fini(&d->arena);
     free(d);
 }
