@@ -105,17 +105,23 @@ static void leave(struct queue *q, struct queued *p)
     }
 }
 
-/* Where it has to go to be tried, unless it is gated. */
+static void enter_active(struct queue *q, struct queued *p)
+{
+    p->serial = ++q->serial;
+    enter(q, p, QUEUE_ACTIVE);
+}
+
+/* Where it has to go to be tried, unless it is gated. Who gates is asked on the way into
+ * a heap, and not again from one to the other (spec 7.0.3). */
 static void enter_unless_gated(struct queue *q, struct queued *p, enum queue_place place)
 {
     plugin_set gate = q->ops->gate(q->ctx, p->object);
-    if (gate) {
+    if (gate)
         p->rejected_by = gate;
-        place = QUEUE_GATED;
-    } else if (place == QUEUE_ACTIVE) {
-        p->serial = ++q->serial;
-    }
-    enter(q, p, place);
+    if (!gate && place == QUEUE_ACTIVE)
+        enter_active(q, p);
+    else
+        enter(q, p, gate ? QUEUE_GATED : place);
 }
 
 /* ---- back-off ---- */
@@ -225,7 +231,7 @@ void queue_set(struct queue *q, struct object *pod, uint64_t now_ms)
         leave(q, p);
     replace_object(q, p, pod);
     if (ordered)
-        enter_unless_gated(q, p, place);
+        enter(q, p, place);
     struct sched_event e = {EVENT_SELF, .old = old, .now = pod};
     queue_event_for(q, p, &e, now_ms);
     object_unref(old);
@@ -254,6 +260,7 @@ void queue_take(struct queue *q, struct queued *p, uint64_t now_ms)
     p->expires_ms = 0;
     p->rejected_by = 0;
     p->company = 0;
+    p->happened = 0;
     p->woken = false;
     enter(q, p, QUEUE_IN_FLIGHT);
 }
@@ -274,6 +281,16 @@ void queue_done(struct queue *q, struct queued *p)
     drop(q, p);
 }
 
+/* Before anybody had refused it nobody could be asked whether it helps. */
+static bool missed_something(const struct queued *p)
+{
+    uint32_t events = 0;
+    for (int i = 0; i < PLUGINS; i++)
+        if (p->rejected_by & PLUGIN_BIT(i))
+            events |= plugin_table[i].events;
+    return p->happened & events;
+}
+
 void queue_reject(struct queue *q, struct queued *p, uint64_t now_ms)
 {
     leave(q, p);
@@ -285,7 +302,7 @@ void queue_reject(struct queue *q, struct queued *p, uint64_t now_ms)
     p->errors = 0;
     p->time_ms = now_ms;
     set_expiry(q, p);
-    if (p->woken)
+    if (p->woken || missed_something(p))
         try_again(q, p, now_ms);
     else
         enter(q, p, QUEUE_PARKED);
@@ -321,9 +338,12 @@ static bool may_help(struct queue *q, const struct queued *p, const struct sched
 bool queue_event_for(struct queue *q, struct queued *p, const struct sched_event *e,
                      uint64_t now_ms)
 {
-    if (p->place != QUEUE_PARKED && p->place != QUEUE_GATED &&
-        p->place != QUEUE_IN_FLIGHT)
+    if (is_heap(p->place))
         return false;
+    if (p->place == QUEUE_IN_FLIGHT && !p->rejected_by) {
+        p->happened |= EVENT_BIT(e->kind);
+        return false;
+    }
     if (!may_help(q, p, e))
         return false;
     if (p->place == QUEUE_IN_FLIGHT) {
@@ -370,8 +390,12 @@ void queue_activate(struct queue *q, struct queued *p, uint64_t now_ms)
     }
     if (p->place == QUEUE_ACTIVE)
         return;
+    bool asked = is_heap(p->place);
     leave(q, p);
-    enter_unless_gated(q, p, QUEUE_ACTIVE);
+    if (asked)
+        enter_active(q, p);
+    else
+        enter_unless_gated(q, p, QUEUE_ACTIVE);
 }
 
 static void flush_backoff(struct queue *q, enum queue_place place, uint64_t now_ms)
@@ -380,7 +404,7 @@ static void flush_backoff(struct queue *q, enum queue_place place, uint64_t now_
     while (v->n && !is_backing_off(v->v[0], now_ms)) {
         struct queued *p = v->v[0];
         leave(q, p);
-        enter_unless_gated(q, p, QUEUE_ACTIVE);
+        enter_active(q, p);
     }
 }
 

@@ -34,6 +34,7 @@ struct queued {            /* a pod */
     uint32_t attempts, refusals, errors; /* tries; refused; errors in a row */
     uint32_t company;       /* pods of its group that were tried with it, or 0 */
     plugin_set rejected_by; /* by whom, the last time; of a gated pod: who gates it */
+    uint32_t happened;      /* in flight, not refused yet: kinds of events meanwhile */
     bool woken; /* in flight: something has happened that may help it already */
     bool gone;  /* in flight: the pod is not for this scheduler anymore */
 };
