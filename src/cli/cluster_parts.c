@@ -46,12 +46,13 @@ static void tell_ready(void *ctx)
 
 static void start_controllers(struct cluster_parts *p)
 {
-    struct controllers_opts opts = {
-        .only = p->opts.controllers,
-        .gates = p->opts.gates,
-        .settings = {.root_ca = p->opts.root_ca, .grace_ms = p->opts.grace_ms},
-        .log = say,
-        .log_ctx = p};
+    struct controllers_opts opts = {.only = p->opts.controllers,
+                                    .gates = p->opts.gates,
+                                    .settings = {.root_ca = p->opts.root_ca,
+                                                 .authority = p->opts.authority,
+                                                 .grace_ms = p->opts.grace_ms},
+                                    .log = say,
+                                    .log_ctx = p};
     p->controllers = controllers_new(p->controlling, &opts);
 }
 

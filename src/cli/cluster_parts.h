@@ -19,8 +19,9 @@ struct cluster_lease { /* of the one that works; 0: as leader.h has it */
 
 struct cluster_parts_opts { /* copied; what pointers lead to outlives the parts */
     const struct api_gates *gates;
-    const char *controllers; /* names; NULL: all; "": none */
-    struct str root_ca;      /* for pods, PEM; empty: none */
+    const char *controllers;   /* names; NULL: all; "": none */
+    struct str root_ca;        /* for pods, PEM; empty: none */
+    struct pki_pair authority; /* signs certificates; empty: nobody does */
     const struct simulated *nodes;
     bool silent_drivers; /* sim.h */
     uint64_t grace_ms;   /* for which a node may be silent; 0: 50 s, as upstream */

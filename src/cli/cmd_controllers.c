@@ -43,6 +43,9 @@ static const char USAGE[] =
     "persistentvolume-protection, persistentvolumeclaim-protection,\n"
     "podgroup-protection, volumeattributesclass-protection\n"
     "                           what is deleted stays as long as it is used\n"
+    "certificatesigningrequest-approving, -signing, -cleaner\n"
+    "                           kubelets get certificates, by "
+    "--cluster-signing-cert-file\n"
     "validatingadmissionpolicy-status\n"
     "                           what is wrong with the types in policies\n"
     "\n"
@@ -54,7 +57,7 @@ struct options {
     struct duty_lease lease;
     struct api_gates gates;
     uint32_t workers, eviction_workers, kept_pods;
-    const char *root_ca_file;
+    const char *root_ca_file, *signing_cert_file, *signing_key_file;
     struct control_settings settings;
 };
 
@@ -76,6 +79,12 @@ static const struct option_row ROWS[] = {
      "pods that are evicted at once (8)"},
     {"root-ca-file", "FILE", OPTION_TEXT, AT(root_ca_file),
      "the authority that pods find in kube-root-ca.crt (the kubeconfig's)"},
+    {"cluster-signing-cert-file", "FILE", OPTION_TEXT, AT(signing_cert_file),
+     "the authority that signs certificates, PEM (none are signed)"},
+    {"cluster-signing-key-file", "FILE", OPTION_TEXT, AT(signing_key_file),
+     "and its key"},
+    {"cluster-signing-duration", "TIME", OPTION_DURATION, AT(settings.signing_ms),
+     "for which certificates are valid at most (8760h)"},
     {"terminated-pod-gc-threshold", "N", OPTION_COUNT, AT(kept_pods),
      "pods that are kept after their end (12500)"},
     {"node-monitor-grace-period", "TIME", OPTION_DURATION, AT(settings.grace_ms),
@@ -107,13 +116,23 @@ static void stop(void *work)
     controllers_free(work);
 }
 
+static bool read_if(const char *file, struct arena *a, struct str *out, struct err *e)
+{
+    return !file || kubeconfig_read_file(file, a, out, e);
+}
+
 static bool read_settings(struct options *o, const struct kubeconfig *k, struct arena *a,
                           struct err *e)
 {
     o->settings.terminated_pods = o->kept_pods;
     o->settings.root_ca = k->tls.ca_pem;
-    return !o->root_ca_file ||
-           kubeconfig_read_file(o->root_ca_file, a, &o->settings.root_ca, e);
+    if (!o->signing_cert_file != !o->signing_key_file)
+        return err_set(e, ERR_INVALID,
+                       "--cluster-signing-cert-file and --cluster-signing-key-file "
+                       "belong together");
+    return read_if(o->root_ca_file, a, &o->settings.root_ca, e) &&
+           read_if(o->signing_cert_file, a, &o->settings.authority.cert_pem, e) &&
+           read_if(o->signing_key_file, a, &o->settings.authority.key_pem, e);
 }
 
 static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)

@@ -120,11 +120,24 @@ static bool is_shared(const struct server_opts *o)
     return o->store && strncmp(o->store, "etcd", 4) == 0;
 }
 
-/* The authority that the server has made, or was given, in its folder. */
-static bool read_authority(struct running *r, struct str *out, struct err *e)
+static bool read_own(struct running *r, const char *file, struct str *out, struct err *e)
 {
-    struct str path = arena_printf(&r->arena, "%s/ca.crt", r->flags->server.server.dir);
+    struct str path = arena_printf(&r->arena, "%s/%s", r->flags->server.server.dir, file);
     return kubeconfig_read_file(path.p, &r->arena, out, e);
+}
+
+/* The authority that the server has made, or was given, in its folder; one that is given
+ * may come without its key, and signs nothing then. */
+static bool read_authority(struct running *r, struct cluster_parts_opts *opts,
+                           struct err *e)
+{
+    struct err none = ERR_INIT;
+    if (!read_own(r, "ca.crt", &opts->root_ca, e))
+        return false;
+    if (read_own(r, "ca.key", &opts->authority.key_pem, &none))
+        opts->authority.cert_pem = opts->root_ca;
+    err_release(&none);
+    return true;
 }
 
 static bool start(struct running *r, const struct simulated *nodes, struct err *e)
@@ -141,7 +154,7 @@ static bool start(struct running *r, const struct simulated *nodes, struct err *
                                       .log = say,
                                       .ctx = r};
     r->server = server_new(r->loop, &f->server.server, e);
-    if (!r->server || !read_authority(r, &opts.root_ca, e))
+    if (!r->server || !read_authority(r, &opts, e))
         return false;
     net_on_stop_signal(r->loop, on_signal, r);
     r->parts = cluster_parts_new(r->loop, r->server, &opts);

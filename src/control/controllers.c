@@ -7,6 +7,7 @@
 #include "control/claims.h"
 #include "control/cluster_roles.h"
 #include "control/cronjobs.h"
+#include "control/csr.h"
 #include "control/daemonsets.h"
 #include "control/deployments.h"
 #include "control/disruption.h"
@@ -156,6 +157,9 @@ static const struct row {
     const struct reconciler_def *table; /* that is all of it; or NULL */
 } ROWS[] = {
     {"daemonset", start_daemonsets, stop_daemonsets, NULL},
+    {"certificatesigningrequest-approving", NULL, NULL, &csr_approving},
+    {"certificatesigningrequest-cleaner", NULL, NULL, &csr_cleaning},
+    {"certificatesigningrequest-signing", NULL, NULL, &csr_signing},
     {"clusterrole-aggregation", NULL, NULL, &cluster_roles},
     {"cronjob", start_cronjobs, stop_cronjobs, NULL},
     {"deployment", start_deployments, stop_deployments, NULL},

@@ -12,6 +12,7 @@
 #include "client/events.h"
 #include "client/informer.h"
 #include "client/worker.h"
+#include "net/pki.h"
 
 struct reconciler;
 
@@ -23,6 +24,8 @@ struct control_settings {
     /* For how long a node may be silent, and one that never said anything: 50,000 and
      * 60,000. */
     uint64_t grace_ms, startup_ms;
+    struct pki_pair authority; /* that certificates are signed with; empty: none are */
+    uint64_t signing_ms;       /* their longest life; 0: a year */
 };
 
 struct reconciler_opts {

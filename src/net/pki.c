@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/pki.h"
+#include "net/pki_inner.h"
 #include "net/tls.h"
 
 #include <openssl/crypto.h>
@@ -14,8 +15,7 @@
 
 enum { CA_DAYS = 3653, BACKDATE_S = 300, DAY_S = 86400 };
 
-/* The newest OpenSSL error. Returns false. */
-static bool fail(struct err *e, const char *what)
+bool pki_fail(struct err *e, const char *what)
 {
     char text[256] = "unusable";
     unsigned long code = ERR_peek_last_error();
@@ -36,7 +36,7 @@ static struct str take_bio(BIO *bio, struct arena *a)
     return s;
 }
 
-static struct str print_cert(X509 *cert, struct arena *a)
+struct str pki_print_cert(X509 *cert, struct arena *a)
 {
     BIO *bio = BIO_new(BIO_s_mem());
     PEM_write_bio_X509(bio, cert);
@@ -50,7 +50,7 @@ static struct str print_key(EVP_PKEY *key, struct arena *a)
     return take_bio(bio, a);
 }
 
-static X509 *parse_cert(struct str pem)
+X509 *pki_parse_cert(struct str pem)
 {
     BIO *bio = BIO_new_mem_buf(pem.p ? pem.p : "", (int)pem.n);
     X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
@@ -58,7 +58,7 @@ static X509 *parse_cert(struct str pem)
     return cert;
 }
 
-static EVP_PKEY *parse_key(struct str pem)
+EVP_PKEY *pki_parse_key(struct str pem)
 {
     BIO *bio = BIO_new_mem_buf(pem.p ? pem.p : "", (int)pem.n);
     EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
@@ -68,7 +68,7 @@ static EVP_PKEY *parse_key(struct str pem)
 
 /* ---- certificates ---- */
 
-static bool add_extension(X509 *cert, X509V3_CTX *ctx, int nid, const char *value)
+bool pki_add_extension(X509 *cert, X509V3_CTX *ctx, int nid, const char *value)
 {
     X509_EXTENSION *ext = X509V3_EXT_conf_nid(NULL, ctx, nid, value);
     bool ok = ext && X509_add_ext(cert, ext, -1);
@@ -82,8 +82,7 @@ static bool add_name(X509_NAME *name, const char *field, const char *value)
                                       (const unsigned char *)value, -1, -1, 0) == 1;
 }
 
-/* 128 random bits, positive. */
-static bool set_serial(X509 *cert)
+bool pki_set_serial(X509 *cert)
 {
     unsigned char bytes[16];
     pki_random(bytes, sizeof bytes);
@@ -98,7 +97,7 @@ static bool set_serial(X509 *cert)
 static X509 *cert_new(EVP_PKEY *key, uint32_t days)
 {
     X509 *cert = X509_new();
-    if (cert && X509_set_version(cert, X509_VERSION_3) && set_serial(cert) &&
+    if (cert && X509_set_version(cert, X509_VERSION_3) && pki_set_serial(cert) &&
         X509_gmtime_adj(X509_getm_notBefore(cert), -BACKDATE_S) &&
         X509_time_adj_ex(X509_getm_notAfter(cert), (int)days, 0, NULL) &&
         X509_set_pubkey(cert, key))
@@ -113,10 +112,10 @@ static bool sign_ca(X509 *cert, EVP_PKEY *key, const char *name)
     X509V3_set_ctx(&ctx, cert, cert, NULL, NULL, 0);
     return add_name(X509_get_subject_name(cert), "CN", name) &&
            X509_set_issuer_name(cert, X509_get_subject_name(cert)) &&
-           add_extension(cert, &ctx, NID_basic_constraints, "critical,CA:TRUE") &&
-           add_extension(cert, &ctx, NID_key_usage,
-                         "critical,digitalSignature,keyEncipherment,keyCertSign") &&
-           add_extension(cert, &ctx, NID_subject_key_identifier, "hash") &&
+           pki_add_extension(cert, &ctx, NID_basic_constraints, "critical,CA:TRUE") &&
+           pki_add_extension(cert, &ctx, NID_key_usage,
+                             "critical,digitalSignature,keyEncipherment,keyCertSign") &&
+           pki_add_extension(cert, &ctx, NID_subject_key_identifier, "hash") &&
            X509_sign(cert, key, EVP_sha256()) > 0;
 }
 
@@ -126,10 +125,10 @@ bool pki_new_ca(const char *name, struct arena *a, struct pki_pair *out, struct 
     X509 *cert = key ? cert_new(key, CA_DAYS) : NULL;
     bool ok = cert && sign_ca(cert, key, name);
     if (ok)
-        *out = (struct pki_pair){print_cert(cert, a), print_key(key, a)};
+        *out = (struct pki_pair){pki_print_cert(cert, a), print_key(key, a)};
     X509_free(cert);
     EVP_PKEY_free(key);
-    return ok || fail(e, "new CA");
+    return ok || pki_fail(e, "new CA");
 }
 
 static bool add_host(GENERAL_NAMES *names, const char *host)
@@ -179,29 +178,42 @@ static bool sign_leaf(X509 *cert, const struct pki_subject *subject, X509 *ca,
     X509V3_set_ctx(&ctx, ca, cert, NULL, NULL, 0);
     return name_subject(cert, subject) &&
            X509_set_issuer_name(cert, X509_get_subject_name(ca)) &&
-           add_extension(cert, &ctx, NID_basic_constraints, "critical,CA:FALSE") &&
-           add_extension(cert, &ctx, NID_key_usage, "critical,digitalSignature") &&
-           add_extension(cert, &ctx, NID_ext_key_usage, usage) &&
-           add_extension(cert, &ctx, NID_authority_key_identifier, "keyid") &&
+           pki_add_extension(cert, &ctx, NID_basic_constraints, "critical,CA:FALSE") &&
+           pki_add_extension(cert, &ctx, NID_key_usage, "critical,digitalSignature") &&
+           pki_add_extension(cert, &ctx, NID_ext_key_usage, usage) &&
+           pki_add_extension(cert, &ctx, NID_authority_key_identifier, "keyid") &&
            add_hosts(cert, subject) && X509_sign(cert, ca_key, EVP_sha256()) > 0;
 }
 
 bool pki_issue(const struct pki_pair *ca, const struct pki_subject *subject,
                struct arena *a, struct pki_pair *out, struct err *e)
 {
-    X509 *ca_cert = parse_cert(ca->cert_pem);
-    EVP_PKEY *ca_key = parse_key(ca->key_pem);
+    X509 *ca_cert = pki_parse_cert(ca->cert_pem);
+    EVP_PKEY *ca_key = pki_parse_key(ca->key_pem);
     EVP_PKEY *key = ca_cert && ca_key ? EVP_EC_gen("P-256") : NULL;
     X509 *cert = key ? cert_new(key, subject->days) : NULL;
     bool ok = cert && X509_check_private_key(ca_cert, ca_key) &&
               sign_leaf(cert, subject, ca_cert, ca_key);
     if (ok)
-        *out = (struct pki_pair){print_cert(cert, a), print_key(key, a)};
+        *out = (struct pki_pair){pki_print_cert(cert, a), print_key(key, a)};
     X509_free(cert);
     EVP_PKEY_free(key);
     EVP_PKEY_free(ca_key);
     X509_free(ca_cert);
-    return ok || fail(e, "certificate");
+    return ok || pki_fail(e, "certificate");
+}
+
+static void count_names(const X509_REQ *request, struct pki_request *out)
+{
+    GENERAL_NAMES *names = pki_names_of(request);
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+        int type = sk_GENERAL_NAME_value(names, i)->type;
+        out->dns_names += type == GEN_DNS;
+        out->addresses += type == GEN_IPADD;
+        out->emails += type == GEN_EMAIL;
+        out->uris += type == GEN_URI;
+    }
+    GENERAL_NAMES_free(names);
 }
 
 bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out)
@@ -210,9 +222,12 @@ bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out)
     X509_REQ *request = PEM_read_bio_X509_REQ(bio, NULL, NULL, NULL);
     BIO_free(bio);
     bool ok = request && X509_REQ_verify(request, X509_REQ_get0_pubkey(request)) == 1;
-    if (ok)
+    *out = (struct pki_request){0};
+    if (ok) {
         tls_subject_read(X509_REQ_get_subject_name(request), a, &out->name, &out->groups,
                          &out->ngroups);
+        count_names(request, out);
+    }
     X509_REQ_free(request);
     ERR_clear_error();
     return ok;
@@ -281,9 +296,9 @@ static void print_time(const ASN1_TIME *t, int64_t *out)
 
 bool pki_expiry(struct str cert_pem, int64_t *not_after, struct err *e)
 {
-    X509 *cert = parse_cert(cert_pem);
+    X509 *cert = pki_parse_cert(cert_pem);
     if (!cert)
-        return fail(e, "certificate");
+        return pki_fail(e, "certificate");
     print_time(X509_get0_notAfter(cert), not_after);
     X509_free(cert);
     return true;

@@ -35,6 +35,7 @@ struct pki_request {
     struct str name;          /* CN */
     const struct str *groups; /* O */
     uint32_t ngroups;
+    uint32_t dns_names, addresses, emails, uris; /* so many alternative names */
 };
 /* false: it is none, or not signed by its own key. */
 bool pki_read_request(struct str pem, struct arena *a, struct pki_request *out);
