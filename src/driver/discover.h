@@ -28,6 +28,9 @@ struct driver_backend *driver_backend_nvml_new(const char *library,
                                                const struct driver_discover_opts *o,
                                                struct err *e);
 
+/* By sysfs: network interfaces and RDMA devices as dra.net has them. */
+struct driver_backend *driver_backend_net_new(const struct driver_discover_opts *o);
+
 /* Several as one, in their order; they are its own from here on. A device belongs to the
  * back end that found it. Two devices of one name: that of the later back end is an error
  * of the discovery. */

@@ -59,6 +59,12 @@ void found_env(struct found *f, struct found_device *d, const char *fmt, ...)
 /* "189471Mi", or "...Ki" for what is no whole number of these. */
 struct str found_bytes(struct found *f, uint64_t n);
 
+/* ---- pci_names.c: by the database of PCI names; without it the numbers ("0x10de") ----
+ */
+
+void pci_names(const struct found *f, long vendor, long device, struct str *vendor_name,
+               struct str *device_name);
+
 /* ---- topology.c: standard attributes (spec 5.11) ---- */
 
 /* "00000000:A1:00.0" and the like as "0000:a1:00.0"; empty: it is none. */

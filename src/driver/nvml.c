@@ -293,7 +293,8 @@ static bool check(struct driver_backend *base, const struct driver_use *u, struc
 static bool run(const char *const *argv, struct err *e)
 {
     pid_t pid;
-    int status = 0, rc = posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)argv, environ);
+    int status = 0,
+        rc = posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)argv, environ);
     if (rc != 0)
         return err_set(e, ERR_IO, "%s: %s", argv[0], strerror(rc));
     while (waitpid(pid, &status, 0) < 0)
@@ -309,7 +310,8 @@ static bool set_time_slice(struct str uuid, int slice, struct err *e)
     char device[NVML_TEXT], value[32];
     snprintf(device, sizeof device, "%.*s", STR_ARG(uuid));
     snprintf(value, sizeof value, "--set-timeslice=%d", slice);
-    const char *const argv[] = {"nvidia-smi", "compute-policy", "-i", device, value, NULL};
+    const char *const argv[] = {"nvidia-smi", "compute-policy", "-i", device, value,
+                                NULL};
     return run(argv, e);
 }
 

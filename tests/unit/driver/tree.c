@@ -67,6 +67,16 @@ void tree_remove(struct tree *t, const char *path)
     assert_int_equal(remove(at), 0);
 }
 
+/* "\\n" in a line is one. */
+static char *with_breaks(char *text)
+{
+    for (char *p; (p = strstr(text, "\\n"));) {
+        *p = '\n';
+        memmove(p + 1, p + 2, strlen(p + 2) + 1);
+    }
+    return text;
+}
+
 static void fill_line(struct tree *t, char *line)
 {
     char at[PATH_MAX], *mark;
@@ -75,7 +85,7 @@ static void fill_line(struct tree *t, char *line)
         tree_link(t, line, mark + 4);
     } else if ((mark = strstr(line, " = "))) {
         *mark = '\0';
-        tree_file(t, line, mark + 3);
+        tree_file(t, line, with_breaks(mark + 3));
     } else {
         place(t, line, at);
     }

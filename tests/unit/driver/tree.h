@@ -18,7 +18,8 @@ void tree_close(struct tree *t);
 void tree_file(struct tree *t, const char *path, const char *text);
 void tree_link(struct tree *t, const char *path, const char *target);
 void tree_remove(struct tree *t, const char *path);
-/* Many at once, a line each: "PATH = TEXT", "PATH -> TARGET", "PATH/". */
+/* Many at once, a line each: "PATH = TEXT", "PATH -> TARGET", "PATH/".
+ * "\\n" in a text is a line's end. */
 void tree_fill(struct tree *t, const char *lines);
 
 /* What is offered, as a text of a few lines a device. */
