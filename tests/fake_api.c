@@ -133,9 +133,16 @@ static void stamp(struct fake_api *f, struct doc *d)
 static void told(struct fake_api *f, const struct asked *q, const char *type,
                  const struct doc *d)
 {
-    if (!f->stores)
-        return;
-    fake_api_tell(f, type, arena_strdup(f->a, arena_str(f->a, q->resource).p), d);
+    const char *resource = arena_str(f->a, q->resource).p;
+    if (f->stores && !f->late) {
+        fake_api_tell(f, type, resource, d);
+    } else if (f->stores) {
+        struct doc e = doc_make_map();
+        set_text(f, &e, "type", str_from(type));
+        set_text(f, &e, "resource", q->resource);
+        doc_set(f->a, &e, "object", doc_dup(f->a, d));
+        doc_append(f->a, &f->untold, e);
+    }
 }
 
 static bool is_held_back(const struct doc *d)
@@ -240,7 +247,10 @@ static void on_gone(void *ctx)
 static void watch(struct fake_api *f, struct net_exchange *x, struct str resource)
 {
     struct doc *list = list_of(f, &f->known, resource);
-    struct fake_stream *s = &f->streams[f->nstreams++];
+    struct fake_stream *s = f->streams;
+    while (s < f->streams + f->nstreams && s->x)
+        s++;
+    f->nstreams += s == f->streams + f->nstreams;
     *s = (struct fake_stream){x, arena_str(f->a, resource)};
     net_on_gone(x, on_gone, s);
     net_begin(x, 200, NULL, 0);
@@ -427,6 +437,20 @@ static void drop(struct fake_api *f, struct net_exchange *x, const struct asked 
     respond(f, x, have ? 200 : 404, &status);
 }
 
+static void bind_pod(struct fake_api *f, struct net_exchange *x, const struct asked *q,
+                     struct doc *have)
+{
+    struct doc d = body_of(f, x);
+    write_down(f, q, "create", "object", &d, STR_NONE);
+    if (fails(f, x, q, "create"))
+        return;
+    struct doc *spec = (struct doc *)doc_get(have, "spec");
+    set_text(f, spec, "nodeName", doc_get_text(doc_get(&d, "target"), "name"));
+    stamp(f, have);
+    told(f, q, "MODIFIED", have);
+    respond(f, x, 201, &d);
+}
+
 static void handle(void *ctx, struct net_exchange *x)
 {
     struct fake_api *f = ctx;
@@ -437,6 +461,8 @@ static void handle(void *ctx, struct net_exchange *x)
         watch(f, x, q.resource);
     else if (str_is(q.resource, "events"))
         event(f, x);
+    else if (f->stores && have && str_is(q.sub, "binding"))
+        bind_pod(f, x, &q, have);
     else if (str_is(x->method, "POST"))
         create(f, x, &q);
     else if (str_is(x->method, "GET"))
@@ -461,6 +487,7 @@ void fake_api_open(struct fake_api *f, struct arena *a)
                            .known = doc_make_map(),
                            .actions = doc_make_list(),
                            .failures = doc_make_list(),
+                           .untold = doc_make_list(),
                            .events = doc_make_list()};
     f->server = net_server_new(f->loop, &opts, handle, f, NULL);
     f->client = client_new_inner(f->loop, net_inner_new(f->server, &who));
@@ -490,6 +517,26 @@ void fake_api_tell(struct fake_api *f, const char *type, const char *resource,
     for (uint32_t i = 0; i < f->nstreams; i++)
         if (f->streams[i].x && str_is(f->streams[i].resource, resource))
             say(f, f->streams[i].x, type, object);
+}
+
+void fake_api_tell_late(struct fake_api *f, const char *lost)
+{
+    struct doc events = f->untold;
+    f->untold = doc_make_list();
+    for (uint32_t i = 0; i < events.n; i++) {
+        const struct doc *e = &events.items[i];
+        struct str type = doc_get_text(e, "type");
+        if (!str_is(type, lost))
+            fake_api_tell(f, arena_str(f->a, type).p,
+                          arena_str(f->a, doc_get_text(e, "resource")).p,
+                          doc_get(e, "object"));
+    }
+}
+
+void fake_api_catch_up(struct fake_api *f)
+{
+    f->known = doc_dup(f->a, &f->objects);
+    f->untold = doc_make_list();
 }
 
 void fake_api_settle(struct fake_api *f)

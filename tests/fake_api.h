@@ -21,15 +21,17 @@ struct fake_api {
     struct net_server *server;
     struct client *client;
     struct arena *a;
-    struct doc objects; /* resource -> list of objects */
-    struct doc known;   /* the same, as watches begin with them */
-    struct fake_stream streams[16];
+    struct doc objects;             /* resource -> list of objects */
+    struct doc known;               /* the same, as watches begin with them */
+    struct fake_stream streams[40]; /* x NULL: it has ended */
     uint32_t nstreams, ngenerated;
     bool create_fails;
     /* Like a server in earnest: versions grow and are compared, watches are told of every
      * write, a status is written apart from the rest, finalizers hold objects back, uids
-     * are made, and names end in the number alone. */
+     * are made, names end in the number alone, and a binding gives its pod a node. */
     bool stores;
+    bool late;         /* with it: watches are told when the test says so */
+    struct doc untold; /* events that wait for that: type, resource, object */
     uint64_t version;
     /* Calls that fail: verb, resource ("" or "*": any), error, reason, status (500), and
      * after how many of the kind that go well, "skip"; each "times" (none: always). */
@@ -46,6 +48,10 @@ void fake_api_put(struct fake_api *f, const char *resource, const struct doc *ob
 /* An event for whoever watches. */
 void fake_api_tell(struct fake_api *f, const char *type, const char *resource,
                    const struct doc *object);
+/* With `late`: what has happened, in its order, but for events of this type ("" none). */
+void fake_api_tell_late(struct fake_api *f, const char *lost);
+/* Watches that begin from now on begin with what is there, as after a restart. */
+void fake_api_catch_up(struct fake_api *f);
 /* The object there is of the same name; or NULL. */
 const struct doc *fake_api_find(struct fake_api *f, const char *resource,
                                 const struct doc *like);
