@@ -25,19 +25,21 @@ int disk_write_all(int fd, struct str text)
 }
 
 /* Exactly this mode, whatever the process masks. */
-static bool fill(int fd, struct str text, mode_t mode)
+static bool fill(int fd, struct str text, mode_t mode, bool lasting)
 {
-    return fchmod(fd, mode) == 0 && disk_write_all(fd, text) == 0 && fsync(fd) == 0;
+    return fchmod(fd, mode) == 0 && disk_write_all(fd, text) == 0 &&
+           (!lasting || fsync(fd) == 0);
 }
 
-bool disk_write(const char *path, struct str text, mode_t mode, struct err *e)
+static bool write_as(const char *path, struct str text, mode_t mode, bool lasting,
+                     struct err *e)
 {
     struct strbuf temp = STRBUF_INIT;
     strbuf_addf(&temp, "%s.tmp", path);
     const char *name = strbuf_cstr(&temp);
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
     bool made = fd >= 0;
-    bool ok = (made && fill(fd, text, mode)) || failed(name, e);
+    bool ok = (made && fill(fd, text, mode, lasting)) || failed(name, e);
     if (made)
         close(fd);
     ok = ok && (rename(name, path) == 0 || failed(path, e));
@@ -45,6 +47,11 @@ bool disk_write(const char *path, struct str text, mode_t mode, struct err *e)
         unlink(name);
     strbuf_release(&temp);
     return ok;
+}
+
+bool disk_write(const char *path, struct str text, mode_t mode, struct err *e)
+{
+    return write_as(path, text, mode, true, e);
 }
 
 bool disk_sync_dir(const char *path, struct err *e)
@@ -158,6 +165,11 @@ bool disk_update(const char *path, struct str text, mode_t mode, bool *changed,
         return true;
     *changed = true;
     return disk_write(path, text, mode, e);
+}
+
+bool disk_place(const char *path, struct str text, mode_t mode, struct err *e)
+{
+    return disk_holds(path, text) || write_as(path, text, mode, false, e);
 }
 
 /* ---- removing ---- */

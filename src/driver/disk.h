@@ -15,6 +15,9 @@
 /* Under a name of its own (PATH.tmp) first, on the disk, then in place. That the new name
  * lasts takes a disk_sync_dir of its directory: one serves many files. */
 bool disk_write(const char *path, struct str text, mode_t mode, struct err *e);
+/* The same without waiting for the disk: whole for everybody while the machine runs, and
+ * made anew when it starts. Nothing is done when the file holds that already. */
+bool disk_place(const char *path, struct str text, mode_t mode, struct err *e);
 /* Nothing is done when the file holds that already; *changed is set when it was. */
 bool disk_update(const char *path, struct str text, mode_t mode, bool *changed,
                  struct err *e);

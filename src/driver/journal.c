@@ -13,8 +13,9 @@
 #include "base/mem.h"
 #include "driver/disk.h"
 
-/* A file that is mostly past is written anew, but not so often that it would be felt. */
-enum { PAST_MIN = 1 << 20 };
+/* A file that is mostly past is written anew, but not so often that it would be felt, and
+ * with all the room that it takes until the next time. */
+enum { PAST_MIN = 1 << 20, ROOM = PAST_MIN + (64 << 10) };
 
 static bool failed(const char *path, struct err *e)
 {
@@ -131,12 +132,20 @@ static void print_whole(struct journal *j, struct strbuf *out)
     }
 }
 
-static void use_new(struct journal *j, int fd, uint64_t size)
+static void add_zeros(struct strbuf *b, size_t n)
+{
+    strbuf_reserve(b, n);
+    memset(b->p + b->n, 0, n);
+    b->n += n;
+}
+
+static void use_new(struct journal *j, int fd, uint64_t good, uint64_t size)
 {
     if (j->fd >= 0)
         close(j->fd);
     j->fd = fd;
-    j->good = size;
+    j->good = good;
+    j->size = size;
     j->broken = j->dirty = false;
     strbuf_clear(&j->pending);
 }
@@ -146,13 +155,14 @@ bool journal_rewrite(struct journal *j, struct err *e)
 {
     struct strbuf text = STRBUF_INIT;
     print_whole(j, &text);
+    size_t good = text.n;
+    add_zeros(&text, ROOM + good);
     int fd = -1;
     bool placed = disk_write(j->path, strbuf_str(&text), 0600, e);
-    bool ok =
-        placed && disk_sync_dir(j->dir, e) &&
-        ((fd = open(j->path, O_RDWR | O_APPEND | O_CLOEXEC)) >= 0 || failed(j->path, e));
+    bool ok = placed && disk_sync_dir(j->dir, e) &&
+              ((fd = open(j->path, O_RDWR | O_CLOEXEC)) >= 0 || failed(j->path, e));
     if (ok)
-        use_new(j, fd, text.n);
+        use_new(j, fd, good, text.n);
     else if (placed)
         j->broken = true; /* the open file is no longer the one of that name */
     strbuf_release(&text);
@@ -161,16 +171,36 @@ bool journal_rewrite(struct journal *j, struct err *e)
 
 /* ---- writing ---- */
 
+static int write_at(int fd, uint64_t at, struct str text)
+{
+    return lseek(fd, (off_t)at, SEEK_SET) < 0 ? -1 : disk_write_all(fd, text);
+}
+
+/* Room for so much more and for much behind it; without, the file grows. */
+static void make_room(struct journal *j, uint64_t more)
+{
+    if (j->good + more <= j->size)
+        return;
+    struct strbuf zeros = STRBUF_INIT;
+    add_zeros(&zeros, j->good + more - j->size + ROOM);
+    if (write_at(j->fd, j->size, strbuf_str(&zeros)) == 0)
+        j->size += zeros.n;
+    strbuf_release(&zeros);
+}
+
 /* Behind the last good line and nowhere else: what a failure left there is cut off. */
 static bool append(struct journal *j, struct err *e)
 {
-    if (disk_write_all(j->fd, strbuf_str(&j->pending)) == 0) {
+    make_room(j, j->pending.n);
+    if (write_at(j->fd, j->good, strbuf_str(&j->pending)) == 0) {
         j->good += j->pending.n;
+        j->size = j->size > j->good ? j->size : j->good;
         strbuf_clear(&j->pending);
         return true;
     }
     failed(j->path, e);
     j->broken = ftruncate(j->fd, (off_t)j->good) != 0;
+    j->size = j->good;
     return false;
 }
 

@@ -5,11 +5,12 @@
  *
  *     CRC-32 in hex, blank, "put" KEY VALUE or "del" KEY, line feed
  *
- * behind a first line that says what the file is, and its version. What ends without a
- * line feed was being written when the machine went down, and was never answered for: it
- * is cut off. A line that is damaged otherwise goes into NAME.damaged and into the
- * complaints; the others stand. What a later version may add (another word than put and
- * del) is kept as it is.
+ * behind a first line that says what the file is, and its version. Behind the last line
+ * there are zeros, room for more: a file that does not grow takes the disk half the time.
+ * An end without a line feed, or with zeros in it, was being written when the machine
+ * went down, and was never answered for: it is cut off. A line that is damaged otherwise
+ * goes into NAME.damaged and into the complaints; the others stand. What a later version
+ * may add (another word than put and del) is kept as it is.
  *
  * When most of the file is past it is written anew beside itself and renamed. Another
  * process may write to it as well, as long as both do so under one lock: journal_follow
@@ -22,8 +23,8 @@
 #include "base/str.h"
 
 enum {
-    JOURNAL_KEY_MAX = 128,       /* bytes; no blank, no control character */
-    JOURNAL_VALUE_MAX = 1 << 20, /* bytes; no line feed */
+    JOURNAL_KEY_MAX = 128,        /* bytes; no blank, no control character */
+    JOURNAL_VALUE_MAX = 32 << 20, /* bytes; neither line feed nor zero */
     JOURNAL_FILE_MAX = 1 << 30,
 };
 

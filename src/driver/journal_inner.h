@@ -21,6 +21,7 @@ struct journal {
     char *dir, *path, *damaged;
     int fd;
     uint64_t good;         /* bytes of the file that are whole lines, read or written */
+    uint64_t size;         /* of the file: zeros from good on */
     uint64_t live;         /* bytes of lines that the entries take */
     struct strmap entries; /* struct journal_entry */
     struct strbuf kept;    /* whole lines of later versions */

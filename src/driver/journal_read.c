@@ -75,20 +75,47 @@ static void take_words(struct journal *j, struct str line, struct str words)
     }
 }
 
+static bool has_zero(struct str line)
+{
+    return str_find_byte(line, '\0', 0) != SIZE_MAX;
+}
+
+/* A line that fails its checksum: with zeros in it, the disk may have taken a part of the
+ * last write alone; then no good line is behind it. */
+struct doubt {
+    size_t from, bad; /* offsets in the text and in the bad lines: where it begins */
+    uint32_t lines;
+    bool open;
+};
+
+static void take_bad(struct pass *p, struct doubt *d, size_t at, struct str line)
+{
+    if (!d->open && has_zero(line))
+        *d = (struct doubt){at, p->bad.n, p->nbad, true};
+    strbuf_addstr(&p->bad, line);
+    strbuf_addc(&p->bad, '\n');
+    p->nbad++;
+}
+
 /* Every whole line of text; the number of their bytes. */
 static size_t take_lines(struct pass *p, struct str text)
 {
+    struct doubt d = {0};
     size_t at = 0;
     for (size_t end; (end = str_find_byte(text, '\n', at)) != SIZE_MAX; at = end + 1) {
         struct str line = str_sub(text, at, end), words;
         if (check_line(line, &words)) {
             take_words(p->j, line, words);
+            d.open = false;
         } else {
-            strbuf_addstr(&p->bad, str_sub(text, at, end + 1));
-            p->nbad++;
+            take_bad(p, &d, at, line);
         }
     }
-    return at;
+    if (!d.open)
+        return at;
+    p->bad.n = d.bad;
+    p->nbad = d.lines;
+    return d.from;
 }
 
 /* ---- the version ---- */
@@ -157,20 +184,34 @@ static bool read_from(const struct journal *j, uint64_t from, uint64_t to,
     return true;
 }
 
+static bool is_zeros(struct str s)
+{
+    return s.n == 0 || (s.p[0] == '\0' && memcmp(s.p, s.p + 1, s.n - 1) == 0);
+}
+
+/* Nothing but room behind the last good line. */
+static bool cut_rest(struct journal *j, struct str rest, struct err *e)
+{
+    if (is_zeros(rest))
+        return true;
+    j->size = j->good;
+    return ftruncate(j->fd, (off_t)j->good) == 0 || failed(j->path, e);
+}
+
 /* Lines from where the last pass ended. */
 static bool take_tail(struct journal *j, uint64_t size, struct err *e)
 {
     struct pass p = {.j = j, .bad = STRBUF_INIT};
-    struct strbuf text = STRBUF_INIT;
-    bool ok = read_from(j, j->good, size, &text, e) &&
-              (j->good > 0 || check_version(j, strbuf_str(&text), e));
+    struct strbuf b = STRBUF_INIT;
+    bool ok = read_from(j, j->good, size, &b, e) &&
+              (j->good > 0 || check_version(j, strbuf_str(&b), e));
     if (ok) {
-        j->good += take_lines(&p, strbuf_str(&text));
-        ok = (j->good == size || ftruncate(j->fd, (off_t)j->good) == 0 ||
-              failed(j->path, e)) &&
-             set_aside(&p, e);
+        size_t n = take_lines(&p, strbuf_str(&b));
+        j->good += n;
+        j->size = size;
+        ok = cut_rest(j, str_sub(strbuf_str(&b), n, b.n), e) && set_aside(&p, e);
     }
-    strbuf_release(&text);
+    strbuf_release(&b);
     strbuf_release(&p.bad);
     return ok;
 }
@@ -200,7 +241,7 @@ bool journal_load(struct journal *j, struct err *e)
     struct stat st;
     if (j->fd >= 0)
         close(j->fd);
-    j->fd = open(j->path, O_RDWR | O_APPEND | O_CLOEXEC);
+    j->fd = open(j->path, O_RDWR | O_CLOEXEC);
     if (j->fd < 0)
         return errno == ENOENT ? journal_rewrite(j, e) : failed(j->path, e);
     if (fstat(j->fd, &st) != 0)
@@ -223,7 +264,11 @@ bool journal_follow(struct journal *j, struct err *e)
     uint64_t size = (uint64_t)here.st_size;
     if (!same || size < j->good)
         return journal_load(j, e);
-    return size == j->good || take_tail(j, size, e);
+    char next = '\0';
+    if (pread(j->fd, &next, 1, (off_t)j->good) < 0)
+        return failed(j->path, e);
+    j->size = size;
+    return next == '\0' || take_tail(j, size, e);
 }
 
 /* ---- beside the one who writes ---- */

@@ -191,8 +191,7 @@ static bool write_spec(const struct metadata_place *p, const struct metadata *m,
         arena_printf(a, "%.*s/%.*s_metadata_%.*s.json", STR_ARG(p->cdi_dir),
                      STR_ARG(p->driver), STR_ARG(device.name))
             .p;
-    if (!cdi_spec_check(&spec, e) ||
-        !place_file(path, arena_str(a, p->cdi_dir).p, cdi_spec_print(&spec, a), e))
+    if (!cdi_spec_check(&spec, e) || !disk_place(path, cdi_spec_print(&spec, a), 0644, e))
         return false;
     *cdi_id = arena_printf(a, "%.*s=%.*s", STR_ARG(spec.kind), STR_ARG(device.name));
     return true;

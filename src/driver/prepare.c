@@ -124,6 +124,9 @@ static bool prepare_fresh(struct driver_prepare *p, struct job *job, struct aren
     if (!prepare_find_devices(p, x, e) || !prepare_holds_allow(&p->holds, x, e) ||
         !prepare_check_configs(p, x, e))
         return false;
+    if (prepare_entry_print(x, a).n > JOURNAL_VALUE_MAX)
+        return err_set(e, ERR_LIMIT, "claim %.*s/%.*s has too much configuration",
+                       STR_ARG(x->namespace), STR_ARG(x->name));
     x->since_s = (int64_t)time(NULL);
     x->metadata = p->place.nversions > 0;
     job->fresh = true;
@@ -162,8 +165,7 @@ static bool prepare_job(struct driver_prepare *p, struct job *job, struct arena 
 /* Once for all of them. */
 static bool settle(struct driver_prepare *p, struct err *e)
 {
-    return prepare_sync_files(p, e) &&
-           (!journal_dirty(p->journal) || journal_sync(p->journal, e));
+    return !journal_dirty(p->journal) || journal_sync(p->journal, e);
 }
 
 static void take_back(struct driver_prepare *p, struct job *jobs, uint32_t n,

@@ -6,7 +6,10 @@
 #include "driver/disk.h"
 #include "driver/prepare_inner.h"
 
-/* ---- one file a claim: VENDOR-CLASS_UID.json (spec 5.13 rule 5) ---- */
+/* ---- one file a claim: VENDOR-CLASS_UID.json (spec 5.13 rule 5) ----
+ *
+ * Nobody waits for the disk here: the folder is mostly no disk at all, and at the start
+ * of the machine the files are made anew from the journal, whatever is left of them. */
 
 static struct str file_start(const struct driver_prepare *p, struct arena *a)
 {
@@ -35,16 +38,7 @@ bool prepare_cdi_write(struct driver_prepare *p, struct str uid,
     if (spec->ndevices == 0)
         return prepare_cdi_remove(p, uid, e);
     return cdi_spec_check(spec, e) &&
-           disk_update(file_path(p, uid, a), cdi_spec_print(spec, a), 0644,
-                       &p->cdi_changed, e);
-}
-
-bool prepare_sync_files(struct driver_prepare *p, struct err *e)
-{
-    if (p->cdi_changed && !disk_sync_dir(p->cdi_dir, e))
-        return false;
-    p->cdi_changed = false;
-    return true;
+           disk_place(file_path(p, uid, a), cdi_spec_print(spec, a), 0644, e);
 }
 
 /* ---- what it names ---- */

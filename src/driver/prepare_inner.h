@@ -102,7 +102,6 @@ struct driver_prepare {
     struct strmap by_name, by_identity;       /* its devices; ptr */
     uint64_t *looks;                          /* of its devices; 0: not asked for yet */
     bool recovered;
-    bool cdi_changed; /* the directory was not synced since */
     char *cdi_dir;
     struct str kind; /* "k8s.DRIVER/claim" */
     VEC(char *) complaints;
@@ -110,6 +109,8 @@ struct driver_prepare {
 
 void prepare_complain(struct driver_prepare *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* A device that has none is known by its name. */
+struct str prepare_identity(const struct driver_device *d);
 const struct driver_device *prepare_device(const struct driver_prepare *p,
                                            struct str identity);
 /* The claim's files are those of its devices as they are found now; NULL: it has none. */
@@ -144,7 +145,6 @@ bool prepare_check_nodes(const struct driver_prepare *p, const struct cdi_edits 
                          struct err *e);
 /* Files of claims that nobody knows. */
 bool prepare_sweep(struct driver_prepare *p, struct err *e);
-bool prepare_sync_files(struct driver_prepare *p, struct err *e);
 
 /* What the journal has of a claim (struct journal_user; ctx: struct driver_prepare). */
 void prepare_found(void *ctx, struct str key, struct str value);

@@ -13,7 +13,7 @@ static bool find_by_name(const struct driver_prepare *p, struct prepare_use *u,
         return err_set(e, ERR_NOT_FOUND, "there is no device %.*s (any more)",
                        STR_ARG(u->device));
     u->found = at->value.ptr;
-    u->identity = u->found->identity;
+    u->identity = prepare_identity(u->found);
     u->shared = u->found->shared || u->share_id.n > 0;
     return true;
 }
@@ -182,6 +182,7 @@ static void make_metadata(struct driver_prepare *p, struct prepare_entry *x,
                          .pod_claim = x->pod_claim,
                          .generation = 1,
                          .n = 1};
+    x->metadata |= p->place.nversions > 0;
     for (uint32_t i = 0; p->place.nversions > 0 && i < x->n; i++) {
         if (!is_first(x, i, whole))
             continue;

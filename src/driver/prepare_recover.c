@@ -121,6 +121,11 @@ void driver_prepare_free(struct driver_prepare *p)
 
 /* ---- what a device looks like ---- */
 
+struct str prepare_identity(const struct driver_device *d)
+{
+    return d->identity.n > 0 ? d->identity : d->name;
+}
+
 const struct driver_device *prepare_device(const struct driver_prepare *p,
                                            struct str identity)
 {
@@ -213,7 +218,7 @@ bool driver_prepare_recover(struct driver_prepare *p, struct err *e)
     p->recovered = true;
     /* A damaged entry may be of any claim: its files stay until somebody has looked. */
     return (journal_has_damage(p->journal) || prepare_sweep(p, e)) &&
-           prepare_sync_files(p, e) && journal_sync(p->journal, e);
+           journal_sync(p->journal, e);
 }
 
 /* ---- devices as they are found ---- */
@@ -225,7 +230,7 @@ static void index_devices(struct driver_prepare *p, const struct driver_inventor
     for (uint32_t i = 0; i < v->ndevices; i++) {
         struct driver_device *d = (struct driver_device *)&v->devices[i];
         strmap_put(&p->by_name, d->name, NULL)->value.ptr = d;
-        strmap_put(&p->by_identity, d->identity, NULL)->value.ptr = d;
+        strmap_put(&p->by_identity, prepare_identity(d), NULL)->value.ptr = d;
     }
     free(p->looks);
     p->looks = mem_zalloc((v->ndevices + 1) * sizeof *p->looks);
@@ -258,7 +263,7 @@ void driver_prepare_inventory(struct driver_prepare *p, const struct driver_inve
             recover_one(p, uids[i], &each);
         arena_reset(&each);
     }
-    ok = ok && prepare_sync_files(p, &e) && journal_sync(p->journal, &e);
+    ok = ok && journal_sync(p->journal, &e);
     if (!ok)
         prepare_complain(p, "devices were found anew: %s", err_text(&e));
     err_release(&e);
