@@ -28,8 +28,12 @@ struct driver_backend *driver_backend_nvml_new(const char *library,
                                                const struct driver_discover_opts *o,
                                                struct err *e);
 
-/* By sysfs: network interfaces and RDMA devices as dra.net has them. */
+/* By sysfs: network interfaces and RDMA devices as dra.net has them, GPUs of AMD and
+ * Intel as gpu.amd.com and gpu.intel.com, TPUs as tpu.google.com. */
 struct driver_backend *driver_backend_net_new(const struct driver_discover_opts *o);
+struct driver_backend *driver_backend_amd_new(const struct driver_discover_opts *o);
+struct driver_backend *driver_backend_intel_new(const struct driver_discover_opts *o);
+struct driver_backend *driver_backend_tpu_new(const struct driver_discover_opts *o);
 
 /* Several as one, in their order; they are its own from here on. A device belongs to the
  * back end that found it. Two devices of one name: that of the later back end is an error
@@ -37,5 +41,11 @@ struct driver_backend *driver_backend_net_new(const struct driver_discover_opts 
 struct driver_backend *driver_backend_all_new(struct driver_backend *const *v,
                                               uint32_t n);
 void driver_backend_free(struct driver_backend *b); /* NULL is fine */
+
+/* A file of devices (NULL: none) and back ends by their names, "nvml,net,amd,intel,tpu"
+ * (or some of these; NULL: none), as one. */
+struct driver_backend *driver_backend_new(const char *names, const char *file,
+                                          const struct driver_discover_opts *o,
+                                          struct err *e);
 
 #endif

@@ -12,6 +12,7 @@ static const struct {
     make_fn *make;
     const char *tree, *shown;
 } ROWS[] = {
+#include "backends_gpu.inc"
 #include "backends_net.inc"
 };
 
