@@ -199,7 +199,13 @@ static void respond(struct fake_api *f, struct net_exchange *x, unsigned status,
                     const struct doc *d)
 {
     struct strbuf b = STRBUF_INIT;
-    (void)f;
+    struct doc lost = doc_make_map();
+    int64_t code;
+    if (f->lost && doc_get_int64(f->lost, "status", &code)) {
+        status = (unsigned)code;
+        d = &lost;
+    }
+    f->lost = NULL;
     doc_write_json(d, DOC_JSON_COMPACT, &b);
     net_respond_buf(x, status, NULL, 0, &b);
 }
@@ -265,8 +271,13 @@ static bool fails(struct fake_api *f, struct net_exchange *x, const struct asked
 {
     const struct doc *d = failure_of(f, q, verb);
     int64_t status = 500;
+    bool after = false;
     if (!d)
         return false;
+    if (doc_get_bool(d, "after", &after) && after) {
+        f->lost = d;
+        return false;
+    }
     doc_get_int64(d, "status", &status);
     refuse(f, x, (unsigned)status, arena_str(f->a, doc_get_text(d, "reason")).p,
            doc_get_text(d, "error"));
@@ -537,6 +548,38 @@ void fake_api_catch_up(struct fake_api *f)
 {
     f->known = doc_dup(f->a, &f->objects);
     f->untold = doc_make_list();
+}
+
+void fake_api_write(struct fake_api *f, const char *resource, const struct doc *object)
+{
+    struct asked q = {.resource = str_from(resource)};
+    bool is_new = !fake_api_find(f, resource, object);
+    struct doc d = doc_dup(f->a, object);
+    stamp(f, &d);
+    put(f, &f->objects, q.resource, &d);
+    told(f, &q, is_new ? "ADDED" : "MODIFIED", &d);
+}
+
+void fake_api_remove(struct fake_api *f, const char *resource, const struct doc *like)
+{
+    struct asked q = {.resource = str_from(resource)};
+    struct doc *have = (struct doc *)fake_api_find(f, resource, like);
+    if (have)
+        remove_one(f, &q, have);
+}
+
+void fake_api_tell_some(struct fake_api *f, uint32_t n)
+{
+    uint32_t i = 0;
+    for (; i < n && i < f->untold.n; i++) {
+        const struct doc *e = &f->untold.items[i];
+        fake_api_tell(f, arena_str(f->a, doc_get_text(e, "type")).p,
+                      arena_str(f->a, doc_get_text(e, "resource")).p,
+                      doc_get(e, "object"));
+    }
+    memmove(f->untold.items, f->untold.items + i,
+            (f->untold.n - i) * sizeof *f->untold.items);
+    f->untold.n -= i;
 }
 
 void fake_api_settle(struct fake_api *f)

@@ -30,11 +30,13 @@ struct fake_api {
      * write, a status is written apart from the rest, finalizers hold objects back, uids
      * are made, names end in the number alone, and a binding gives its pod a node. */
     bool stores;
-    bool late;         /* with it: watches are told when the test says so */
-    struct doc untold; /* events that wait for that: type, resource, object */
+    bool late;              /* with it: watches are told when the test says so */
+    struct doc untold;      /* events that wait for that: type, resource, object */
+    const struct doc *lost; /* the failure that takes the place of the next answer */
     uint64_t version;
     /* Calls that fail: verb, resource ("" or "*": any), error, reason, status (500), and
-     * after how many of the kind that go well, "skip"; each "times" (none: always). */
+     * after how many of the kind that go well, "skip"; each "times" (none: always).
+     * "after": what was asked happens, its answer is lost. */
     struct doc failures;
     struct doc actions; /* a list: verb, resource, ... as client-go writes them down */
     struct doc events;  /* a list of "Type Reason message" */
@@ -52,6 +54,11 @@ void fake_api_tell(struct fake_api *f, const char *type, const char *resource,
 void fake_api_tell_late(struct fake_api *f, const char *lost);
 /* Watches that begin from now on begin with what is there, as after a restart. */
 void fake_api_catch_up(struct fake_api *f);
+/* Somebody else writes it, or takes it away: like a server in earnest. */
+void fake_api_write(struct fake_api *f, const char *resource, const struct doc *object);
+void fake_api_remove(struct fake_api *f, const char *resource, const struct doc *like);
+/* With `late`: the first n things of what has happened. */
+void fake_api_tell_some(struct fake_api *f, uint32_t n);
 /* The object there is of the same name; or NULL. */
 const struct doc *fake_api_find(struct fake_api *f, const char *resource,
                                 const struct doc *like);
