@@ -10,7 +10,8 @@
 #include "driver/driver.h"
 
 static const char USAGE[] =
-    "usage: dray driver --kubeconfig FILE --devices FILE [OPTION]...\n"
+    "usage: dray driver --kubeconfig FILE (--devices FILE | --find NAME,...) "
+    "[OPTION]...\n"
     "\n"
     "Offers devices of this node to the pods of a cluster: publishes them as\n"
     "ResourceSlices, and prepares them for containers when the kubelet asks. A file "
@@ -21,8 +22,8 @@ static const char USAGE[] =
     "\n";
 
 struct options {
-    const char *kubeconfig, *devices, *driver, *node, *kubelet_dir, *cdi_dir, *pod_uid,
-        *metadata;
+    const char *kubeconfig, *devices, *find, *driver, *node, *kubelet_dir, *cdi_dir,
+        *pod_uid, *metadata;
     uint64_t discover_ms;
     bool lists;
 };
@@ -31,7 +32,9 @@ struct options {
 static const struct option_row ROWS[] = {
     {"kubeconfig", "FILE", OPTION_TEXT, AT(kubeconfig),
      "says where the server is, and who asks"},
-    {"devices", "FILE", OPTION_TEXT, AT(devices), "the devices that are offered"},
+    {"devices", "FILE", OPTION_TEXT, AT(devices), "devices that are offered"},
+    {"find", "NAME,...", OPTION_TEXT, AT(find),
+     "devices that are looked for and offered: nvml, net, amd, intel, tpu"},
     {"driver", "NAME", OPTION_TEXT, AT(driver), "the driver's name (device.dray.dev)"},
     {"node", "NAME", OPTION_TEXT, AT(node),
      "the node's name ($NODE_NAME, else the host's)"},
@@ -64,7 +67,7 @@ static void *start(void *ctx, struct client *c)
 {
     struct setting *s = ctx;
     struct driver_backend *b =
-        driver_backend_file_new(s->options.devices, &s->discover, &s->err);
+        driver_backend_new(s->options.find, s->options.devices, &s->discover, &s->err);
     return b ? driver_new(c, b, &s->opts, &s->err) : NULL;
 }
 
@@ -144,9 +147,9 @@ static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
         options_print(&TABLE, stdout);
         return EXIT_OK;
     }
-    if (!s.options.devices) {
+    if (!s.options.devices && !s.options.find) {
         err_set(e, ERR_INVALID,
-                "--devices FILE is missing; dray-devices(5) describes it");
+                "--devices FILE (dray-devices(5) describes it) or --find is missing");
         return EXIT_INPUT;
     }
     set_up(&s, a);
