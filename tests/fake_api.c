@@ -300,7 +300,13 @@ static void create(struct fake_api *f, struct net_exchange *x, const struct aske
     }
     struct doc *meta = (struct doc *)doc_get(&d, "metadata");
     struct str base = doc_get_text(meta, "generateName");
-    if (base.n)
+    bool named = f->stores && doc_get_text(meta, "name").n;
+    if (named && find(list_of(f, &f->objects, q->resource), q->namespace,
+                      doc_get_text(meta, "name"))) {
+        refuse(f, x, 409, "AlreadyExists", STR("it already exists"));
+        return;
+    }
+    if (base.n && !named)
         set_text(f, meta, "name",
                  f->stores
                      ? arena_printf(f->a, "%.*s%u", STR_ARG(base), f->ngenerated++)
@@ -407,6 +413,27 @@ static void patch_member(struct fake_api *f, struct doc *own, const struct doc_m
         doc_set_str(f->a, own, doc_key(m), m->value);
 }
 
+/* Owners are added, and a finalizer is taken off; where the uid is another's: false. */
+static bool patch_meta(struct fake_api *f, struct doc *have, const struct doc *patch)
+{
+    const struct doc *meta = doc_get(patch, "metadata"),
+                     *refs = doc_get(meta, "ownerReferences"),
+                     *off = doc_get(meta, "$deleteFromPrimitiveList/finalizers");
+    struct doc *own = meta_of(have), left = doc_make_list();
+    const struct doc *list = doc_get(own, "finalizers");
+    struct str uid = doc_get_text(meta, "uid");
+    if (uid.n && !str_eq(uid, doc_get_text(own, "uid")))
+        return false;
+    if (refs && !doc_get(own, "ownerReferences"))
+        doc_set(f->a, own, "ownerReferences", *refs);
+    for (uint32_t i = 0; off && list && i < list->n; i++)
+        if (!doc_equal(&list->items[i], &off->items[0]))
+            doc_append(f->a, &left, list->items[i]);
+    if (off)
+        doc_set(f->a, own, "finalizers", left);
+    return true;
+}
+
 /* Of a status: its members take the place of what is there. */
 static void patch(struct fake_api *f, struct net_exchange *x, const struct asked *q,
                   struct doc *have)
@@ -425,8 +452,18 @@ static void patch(struct fake_api *f, struct net_exchange *x, const struct asked
         own = doc_set(f->a, have, "status", doc_make_map());
     for (uint32_t i = 0; status && i < status->n; i++)
         patch_member(f, own, &status->members[i]);
+    if (f->stores && !patch_meta(f, have, &d)) {
+        refuse(f, x, 409, "Conflict", STR("another uid"));
+        return;
+    }
     if (f->stores)
         stamp(f, have);
+    if (f->stores && is_deleted(have) && !is_held_back(have)) {
+        struct doc gone = doc_dup(f->a, have);
+        remove_one(f, q, have);
+        respond(f, x, 200, &gone);
+        return;
+    }
     told(f, q, "MODIFIED", have);
     respond(f, x, 200, have);
 }

@@ -169,6 +169,7 @@ struct jobs {
     struct strmap
         backoffs; /* job's key -> struct job_backoff, with memory of their own */
     struct written written;
+    uint64_t together_ms; /* in which changes of pods are one piece of work */
 };
 
 /* The plan's pods; *failure as podwork.h has it. */

@@ -292,7 +292,7 @@ static void on_pod(void *ctx, const struct object *old, const struct object *now
                           .known = j->jobs,
                           .worker = j->worker,
                           .expect = &j->expect,
-                          .delay_ms = TOGETHER_MS};
+                          .delay_ms = j->together_ms};
     bool other = old && now && !str_eq(old->uid, now->uid);
     if (old && (!now || other || !job_pod_is_tracked(now->doc)))
         saw_released(j, &route, old, old->uid);
@@ -323,7 +323,7 @@ static void on_job(void *ctx, const struct object *old, const struct object *now
     if (is_new_spec(old, now))
         worker_add(j->worker, now ? now->key : old->key);
     else
-        worker_add_after(j->worker, now->key, TOGETHER_MS);
+        worker_add_after(j->worker, now->key, j->together_ms);
 }
 
 /* ---- life ---- */
@@ -331,13 +331,15 @@ static void on_job(void *ctx, const struct object *old, const struct object *now
 struct jobs *jobs_new(struct shared *shared, const struct workload_opts *opts)
 {
     struct worker_opts worker = {.queue.workers = opts->workers ? opts->workers : WORKERS,
-                                 .queue.first_ms = AGAIN_MS,
+                                 .queue.first_ms =
+                                     opts->pause_ms ? opts->pause_ms : AGAIN_MS,
                                  .queue.longest_ms = LONGEST_MS,
                                  .log = opts->log,
                                  .log_ctx = opts->log_ctx};
     struct jobs *j = mem_zalloc(sizeof *j);
     struct client *c = shared_client(shared);
     j->shared = shared;
+    j->together_ms = opts->pause_ms ? opts->pause_ms : TOGETHER_MS;
     expect_init(&j->expect);
     expect_init(&j->released);
     strmap_init(&j->backoffs);

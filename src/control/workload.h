@@ -7,6 +7,9 @@
 
 struct workload_opts {
     unsigned workers; /* owners that are worked on at once; 0: as upstream */
+    /* After a failure at first, and in which changes are one piece of work; 0: as the
+     * controller has it. For tests. */
+    uint64_t pause_ms;
     void (*log)(void *ctx, const char *text); /* what goes wrong; or NULL */
     void *log_ctx;
 };
