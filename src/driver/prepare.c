@@ -122,7 +122,7 @@ static bool prepare_fresh(struct driver_prepare *p, struct job *job, struct aren
 {
     struct prepare_entry *x = &job->x;
     if (!prepare_find_devices(p, x, e) || !prepare_holds_allow(&p->holds, x, e) ||
-        !prepare_check_configs(p, x, e))
+        !prepare_counters_allow(p, x, e) || !prepare_check_configs(p, x, e))
         return false;
     if (prepare_entry_print(x, a).n > JOURNAL_VALUE_MAX)
         return err_set(e, ERR_LIMIT, "claim %.*s/%.*s has too much configuration",

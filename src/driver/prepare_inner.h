@@ -135,6 +135,13 @@ void prepare_answer(const struct driver_prepare *p, const struct prepare_entry *
 bool prepare_unmake(struct driver_prepare *p, const struct prepare_entry *x,
                     struct err *e);
 
+/* ---- parts of one device (prepare_counters.c) ---- */
+
+/* Of each counter that its devices consume there is enough beside what other claims use;
+ * after prepare_find_devices. */
+bool prepare_counters_allow(const struct driver_prepare *p, const struct prepare_entry *x,
+                            struct err *e);
+
 /* ---- files (prepare_files.c) ---- */
 
 bool prepare_cdi_write(struct driver_prepare *p, struct str uid,

@@ -133,6 +133,39 @@ static void test_holders(void **state)
     prepared(world_claim(&w, 2, "10", ""));
 }
 
+/* dev-0 is the whole, dev-1 and dev-2 are its halves. */
+static void test_parts_of_one_device(void **state)
+{
+    (void)state;
+    static const struct driver_counter whole = {STR_INIT("mem"), STR_INIT("40Gi")},
+                                       half = {STR_INIT("mem"), STR_INIT("20Gi")};
+    static const struct driver_counter_set all = {STR_INIT("g0"), &whole, 1},
+                                           part = {STR_INIT("g0"), &half, 1};
+    world_start(&w);
+    struct driver_device *v = (struct driver_device *)w.inventory.devices;
+    for (int i = 0; i < 3; i++) {
+        v[i].consumes = i == 0 ? &all : &part;
+        v[i].nconsumes = 1;
+    }
+    w.inventory.counters = &all;
+    w.inventory.ncounters = 1;
+    prepared(world_claim(&w, 1, "1", ""));
+    refused(world_claim(&w, 2, "0", ""),
+            "device dev-0 needs more of g0/mem than is left by claim ns/claim-1 (UID "
+            "11111111-0000-4000-8000-000000000000)");
+    prepared(world_claim(&w, 3, "0", "a"));
+    prepared(world_claim(&w, 2, "2", ""));
+    unprepared(1);
+    unprepared(2);
+    prepared(world_claim(&w, 2, "0", ""));
+    refused(world_claim(&w, 1, "1", ""),
+            "device dev-1 needs more of g0/mem than is left by claim ns/claim-2 (UID "
+            "21111111-0000-4000-8000-000000000000)");
+    unprepared(2);
+    refused(world_claim(&w, 1, "01", ""),
+            "device dev-0 needs more of g0/mem than the claim's other devices leave");
+}
+
 static void test_configs(void **state)
 {
     (void)state;
@@ -505,6 +538,7 @@ int main(void)
         TEST(test_answer_and_file),
         TEST(test_again_is_the_same),
         TEST(test_holders),
+        TEST(test_parts_of_one_device),
         TEST(test_configs),
         TEST(test_refusals),
         TEST(test_nodes_are_looked_at),
