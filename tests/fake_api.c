@@ -493,6 +493,14 @@ static void bind_pod(struct fake_api *f, struct net_exchange *x, const struct as
     if (fails(f, x, q, "create"))
         return;
     struct doc *spec = (struct doc *)doc_get(have, "spec");
+    if (!have) {
+        refuse(f, x, 404, "NotFound", STR("not found"));
+        return;
+    }
+    if (doc_get_text(spec, "nodeName").n) {
+        refuse(f, x, 409, "Conflict", STR("pod is already assigned to a node"));
+        return;
+    }
     set_text(f, spec, "nodeName", doc_get_text(doc_get(&d, "target"), "name"));
     stamp(f, have);
     told(f, q, "MODIFIED", have);
@@ -509,7 +517,7 @@ static void handle(void *ctx, struct net_exchange *x)
         watch(f, x, q.resource);
     else if (str_is(q.resource, "events"))
         event(f, x);
-    else if (f->stores && have && str_is(q.sub, "binding"))
+    else if (f->stores && str_is(q.sub, "binding"))
         bind_pod(f, x, &q, have);
     else if (str_is(x->method, "POST"))
         create(f, x, &q);
