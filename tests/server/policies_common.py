@@ -8,6 +8,11 @@ from apiserver import Server
 
 DROPPED = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation")
 
+COUNTERS = re.compile(
+    r"^(apiserver_(?:admission_webhook_(?:request_total|rejection_count|fail_open_count)"
+    r"|admission_match_condition_exclusions_total|validating_admission_policy_check_total"
+    r"|mutating_admission_policy_check_total|conversion_webhook_request_total))\{(.*)\} (\S+)$")
+
 
 class Peer(Server):
     """A server that is there already."""
@@ -57,3 +62,21 @@ def difference(name, want, got, own_words, on_purpose):
     return "\n".join(f"{key}: want {json.dumps(want[key], sort_keys=True)}\n"
                      f"{key}: have {json.dumps(got[key], sort_keys=True)}"
                      for key in want if want[key] != got[key])
+
+
+def counted(server):
+    """What a server has counted of webhooks and policies."""
+    found = {}
+    for line in server.ask("GET", "/metrics")[1].splitlines():
+        if m := COUNTERS.match(line):
+            labels = sorted(re.findall(r'\w+="(?:[^"\\]|\\.)*"', m[2]))
+            found[f"{m[1]}{{{','.join(labels)}}}"] = int(float(m[3]))
+    return found
+
+
+def compare_counted(report, server, recorded, on_purpose=()):
+    want = {k: v for k, v in json.loads(recorded.read_text()).items()
+            if not any(f'"{name}' in k for name in on_purpose)}
+    got = counted(server)
+    wrong = {k: (v, got.get(k)) for k, v in want.items() if got.get(k) != v}
+    report.line(not wrong, "metrics are those of kube-apiserver", wrong)

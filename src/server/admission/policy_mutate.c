@@ -7,6 +7,7 @@
 #include "server/admission/admit.h"
 #include "server/admission/policy.h"
 #include "server/admission/reinvoke.h"
+#include "server/observe/measure.h"
 #include "server/rest/scale.h"
 
 #include "api/typed.h"
@@ -173,14 +174,21 @@ static bool patch_by_apply(struct cel_value v, const struct api_type *t, struct 
 /* The value of the expression, on the object as it is by now. */
 static bool evaluate(struct mutating *m, const struct condition *c,
                      const struct policy_view *view, const struct doc *param,
-                     struct policy_eval **e, struct cel_value *out, struct str *why)
+                     struct policy_eval **e, struct cel_value *out, struct str *why,
+                     const char **error)
 {
     int64_t budget = API_CEL_BUDGET;
+    enum policy_outcome end;
     struct policy_subject s = policy_subject_of(view, &m->asking, param, true);
     *e = policy_eval_new(m->policy->exprs, &s);
-    if (!c->expr)
+    *error = "compile_error";
+    if (!c->expr) {
         *why = c->why;
-    return c->expr && policy_eval(*e, c->expr, &budget, out, why) == POLICY_VALUE;
+        return false;
+    }
+    end = policy_eval(*e, c->expr, &budget, out, why);
+    *error = end == POLICY_SPENT ? "out_of_budget" : "invalid_error";
+    return end == POLICY_VALUE;
 }
 
 /* false: the request failed; a mutation that does is told by add_failure. */
@@ -192,12 +200,14 @@ static bool mutate_once(struct mutating *m, const struct mutation *mutation,
     struct policy_eval *e;
     struct cel_value v;
     struct str why = STR("");
+    const char *error;
     if (!policy_view_make(&view, m->a, m->as))
         return false;
     if (!view.has_object)
         return true;
     struct doc object = doc_dup(a, &view.object);
-    bool ok = evaluate(m, &mutation->patch, &view, param, &e, &v, &why);
+    uint64_t since = measure_now();
+    bool ok = evaluate(m, &mutation->patch, &view, param, &e, &v, &why, &error);
     if (ok && mutation->apply)
         ok = patch_by_apply(v, is_scale(m->as) ? NULL : m->as->kind->type, a, &object,
                             &why);
@@ -206,10 +216,13 @@ static bool mutate_once(struct mutating *m, const struct mutation *mutation,
     if (!ok)
         add_failure(m, arena_str(a, why), "Invalid");
     policy_eval_free(e);
-    if (!ok || doc_equal(&object, &view.object))
-        return true;
-    *changed = true;
-    return review_take(m->a, m->as, !mutation->apply, &object);
+    bool differs = ok && !doc_equal(&object, &view.object);
+    bool taken = !differs || review_take(m->a, m->as, !mutation->apply, &object);
+    *changed |= differs;
+    measure_mutation(m->a->r->s->metrics, m->policy->name, m->binding->name,
+                     ok && taken ? "no_error" : error,
+                     (double)(measure_now() - since) / 1e9);
+    return taken;
 }
 
 static enum conditions_answer is_met(struct mutating *m, const struct doc *param,

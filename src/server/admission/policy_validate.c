@@ -3,6 +3,7 @@
 #include "server/admission/admit.h"
 #include "server/admission/policy.h"
 #include "server/audit/audit.h"
+#include "server/observe/measure.h"
 
 enum { AUDIT_VALUE_MAX = 10 * 1024, FAILURES_MAX = 50 };
 
@@ -16,6 +17,7 @@ struct judging {
     struct str message, reason;
     struct doc failures; /* for the audit log */
     struct doc notes;    /* of the policy: a list of values by key */
+    double seconds;      /* that the validation at hand took */
 };
 
 /* ---- decisions ---- */
@@ -72,24 +74,46 @@ static void warn(struct judging *j, struct str message)
                               STR_ARG(message)));
 }
 
-/* The actions of the binding, for one validation that failed. */
-static void act(struct judging *j, uint32_t index, struct str message, struct str reason)
+static void count(const struct judging *j, const char *action, const char *error)
+{
+    measure_validation(j->a->r->s->metrics, j->policy->name, j->binding->name, action,
+                       error, j->seconds);
+}
+
+/* The actions of the binding, for one validation that failed, by an error or not. */
+static void act(struct judging *j, uint32_t index, struct str message, struct str reason,
+                const char *error)
 {
     for (uint32_t i = 0; i < j->binding->actions.n; i++) {
         struct str action = j->binding->actions.v[i];
-        if (str_is(action, "Deny"))
+        if (str_is(action, "Deny")) {
             deny(j, message, reason);
-        else if (str_is(action, "Audit"))
+            count(j, "deny", error);
+        } else if (str_is(action, "Audit")) {
             note_failure(j, index, message);
-        else if (str_is(action, "Warn"))
+            count(j, "audit", error);
+        } else if (str_is(action, "Warn")) {
             warn(j, message);
+            count(j, "warn", error);
+        }
     }
 }
 
-static void act_error(struct judging *j, uint32_t index, struct str why)
+static void act_error(struct judging *j, uint32_t index, struct str why,
+                      const char *error)
 {
-    if (!j->policy->ignore)
-        act(j, index, arena_str(j->a->r->a, why), STR_NONE);
+    if (j->policy->ignore)
+        count(j, "allow", error);
+    else
+        act(j, index, arena_str(j->a->r->a, why), STR_NONE, error);
+}
+
+/* As upstream tells errors of expressions apart; one that is false is an error too. */
+static const char SPENT[] = "out_of_budget", WRONG[] = "invalid_error";
+
+static const char *error_of(const struct condition *c)
+{
+    return c->expr ? WRONG : "compile_error";
 }
 
 /* ---- validations ---- */
@@ -117,6 +141,7 @@ struct verdict {
     enum policy_outcome end;
     struct cel_value value;
     struct str why;
+    double seconds;
 };
 
 /* All of them, before messages are made of what is left of the budget. false: it was not
@@ -125,10 +150,12 @@ static bool check_all(struct trial *t, struct verdict *out)
 {
     const struct policy *p = t->j->policy;
     for (uint32_t i = 0; i < p->nvalidations; i++) {
+        uint64_t since = measure_now();
         out[i].end = policy_check(t->eval, &p->validations[i].check, t->j->a->r->a,
                                   &t->budget, &out[i].value, &out[i].why);
+        t->j->seconds = out[i].seconds = (double)(measure_now() - since) / 1e9;
         if (out[i].end == POLICY_SPENT) {
-            act_error(t->j, 0, out[i].why);
+            act_error(t->j, 0, out[i].why, SPENT);
             return false;
         }
     }
@@ -167,13 +194,16 @@ static bool validate(struct trial *t)
     for (uint32_t i = 0; i < p->nvalidations; i++) {
         const struct validation *v = &p->validations[i];
         bool made = messages[i].end == POLICY_VALUE;
+        t->j->seconds = checks[i].seconds;
         if (checks[i].end != POLICY_VALUE)
-            act_error(t->j, i, checks[i].why);
+            act_error(t->j, i, checks[i].why, error_of(&v->check));
         else if (!enough)
             act_error(t->j, i,
-                      arena_printf(a, "failed messageExpression: %.*s", STR_ARG(spent)));
+                      arena_printf(a, "failed messageExpression: %.*s", STR_ARG(spent)),
+                      SPENT);
         else if (checks[i].value.kind != CEL_BOOL || !checks[i].value.b)
-            act(t->j, i, message_of(v, made ? &messages[i].value : NULL, a), v->reason);
+            act(t->j, i, message_of(v, made ? &messages[i].value : NULL, a), v->reason,
+                WRONG);
     }
     return true;
 }
@@ -203,11 +233,13 @@ static void annotate(struct trial *t)
         struct str why;
         enum policy_outcome end = policy_check(t->eval, c, j->a->r->a, &budget, &v, &why);
         if (end == POLICY_SPENT) {
-            act_error(j, 0, why);
+            act_error(j, 0, why, SPENT);
             return;
         }
-        if (end == POLICY_FAILED && !j->policy->ignore)
+        if (end == POLICY_FAILED && !j->policy->ignore) {
             deny(j, arena_str(j->a->r->a, why), STR_NONE);
+            count(j, "deny", error_of(c));
+        }
         struct str text =
             end == POLICY_VALUE && v.kind == CEL_STRING ? str_trim(cel_str(v)) : STR("");
         if (text.n)
@@ -256,7 +288,7 @@ static bool is_met(struct judging *j, const struct doc *param)
     enum conditions_answer answer =
         policy_conditions(e, &p->conditions, p->ignore, j->a->r->a, &why);
     if (answer == CONDITIONS_FAILED)
-        act_error(j, 0, why);
+        act_error(j, 0, why, WRONG);
     policy_eval_free(e);
     return answer == CONDITIONS_MET;
 }

@@ -94,7 +94,7 @@ static bool call_mutating(struct mutating *m, struct webhook *w)
 {
     const struct resource *as;
     bool ok, changed = false;
-    if (!webhook_wanted(m->a, w, &as, &ok))
+    if (!webhook_wanted(m->a, w, true, &as, &ok))
         return ok;
     if (!reinvoke_due(m->a, m->reinvocation, w->uid))
         return true;
@@ -102,6 +102,7 @@ static bool call_mutating(struct mutating *m, struct webhook *w)
     ok = end_call(m, w, as, &said, &changed);
     if (said.end == WEBHOOK_WAITS)
         return false;
+    webhook_count(m->a, w, &said, true, said.end == WEBHOOK_ALLOWED && !ok);
     note(m, "mutation", w, "mutated", doc_make_bool(changed));
     reinvoke_called(m->a, m->reinvocation, w->uid, changed, w->again);
     return ok;
@@ -142,7 +143,7 @@ static bool want(struct validating *v, struct webhook *w)
 {
     struct wanted one = {.webhook = w};
     bool ok;
-    if (webhook_wanted(v->a, w, &one.as, &ok))
+    if (webhook_wanted(v->a, w, false, &one.as, &ok))
         vec_push(&v->all, one);
     return ok;
 }
@@ -170,6 +171,8 @@ static void call_one(struct validating *v, uint32_t index)
     struct request *r = v->a->r;
     struct webhook *w = v->all.v[index].webhook;
     struct webhook_said said = webhook_call(v->a, w, v->all.v[index].as, 0, false);
+    if (said.end != WEBHOOK_WAITS)
+        webhook_count(v->a, w, &said, false, false);
     if (said.end == WEBHOOK_FAILED && w->ignore)
         audit_annotate(r,
                        arena_printf(r->a,

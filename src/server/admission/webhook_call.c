@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/admission/webhook_call.h"
 
+#include "server/observe/measure.h"
 #include "server/rest/awaiting.h"
 
 struct call {
@@ -15,8 +16,8 @@ static struct str key_of(struct request *r, const struct webhook *w, struct str 
     return arena_printf(r->a, "%.*s\n%u\n%.*s", STR_ARG(w->uid), round, STR_ARG(review));
 }
 
-const struct webhook_answer *webhook_asked(struct request *r, const struct webhook *w,
-                                           struct str review, unsigned round)
+struct webhook_answer *webhook_asked(struct request *r, const struct webhook *w,
+                                     struct str review, unsigned round)
 {
     struct question *q = awaiting_find(r, key_of(r, w, review, round));
     return q ? &((struct call *)q)->answer : NULL;
@@ -38,6 +39,7 @@ static void answered(void *ctx, const struct hook_answer *said)
 {
     struct call *c = ctx;
     c->answer.there = true;
+    c->answer.seconds = (double)(measure_now() - c->answer.asked_ns) / 1e9;
     c->answer.said = *said;
     awaiting_answered(&c->question);
 }
@@ -50,6 +52,7 @@ bool webhook_ask(struct request *r, const struct webhook *w, struct str review,
         return false;
     uint64_t left = awaiting_left(r), ms = w->timeout_ms < left ? w->timeout_ms : left;
     c->answer.uid = uid;
+    c->answer.asked_ns = measure_now();
     c->post = hook_post_start(r, r->a, &w->peer, body, ms, answered, c);
     return true;
 }

@@ -7,6 +7,7 @@
 #include "server/admission/webhook.h"
 #include "server/admission/webhook_call.h"
 #include "server/audit/audit.h"
+#include "server/observe/measure.h"
 #include "server/rest/awaiting.h"
 #include "server/rest/write.h"
 
@@ -176,9 +177,12 @@ static struct webhook_said read_patch(struct request *r, const struct webhook *w
         err_release(&e);
         return out;
     }
-    if (w->version == REVIEW_V1 && !str_is(type, "JSONPatch"))
-        return failed(arena_printf(r->a, "unsupported patch type %.*s",
-                                   STR_ARG(quoted(r->a, type))));
+    if (w->version == REVIEW_V1 && !str_is(type, "JSONPatch")) {
+        out = failed(arena_printf(r->a, "unsupported patch type %.*s",
+                                  STR_ARG(quoted(r->a, type))));
+        out.code = 400;
+        return out;
+    }
     out.patched = out.patch.n > 0;
     return out;
 }
@@ -220,6 +224,49 @@ static struct webhook_said understand(struct admission *a, const struct webhook 
 
 /* ---- a call ---- */
 
+/* An answer that is none is as good as a service that is not there. */
+static unsigned code_of(const struct admission *a, const struct webhook_said *said)
+{
+    const struct hook_answer *answer = &said->answer->said;
+    bool bad = !answer->fail.n && (answer->status < 200 || answer->status > 299);
+    if (said->end == WEBHOOK_REFUSED)
+        return a->r->failure.code;
+    if (said->code)
+        return said->code;
+    return said->end == WEBHOOK_ALLOWED ? 200 : bad ? answer->status : 503;
+}
+
+void webhook_count(struct admission *a, const struct webhook *w,
+                   const struct webhook_said *said, bool mutating, bool broken)
+{
+    bool failed = said->end == WEBHOOK_FAILED;
+    if (!said->answer || said->answer->counted)
+        return;
+    const struct measured_webhook m = {
+        .name = w->name,
+        .mutating = mutating,
+        .failed = failed,
+        .ignored = failed && w->ignore,
+        .broken = broken,
+        .refused = broken || said->end != WEBHOOK_ALLOWED,
+        .code = broken ? 0 : code_of(a, said),
+        .seconds = said->answer->seconds,
+    };
+    measure_webhook(a, &m);
+    said->answer->counted = true;
+}
+
+static struct webhook_said answered(struct admission *a, const struct webhook *w,
+                                    struct webhook_answer *answer, bool mutating)
+{
+    struct webhook_said said =
+        answer->said.fail.n ? failed(arena_printf(a->r->a, "failed to call webhook: %.*s",
+                                                  STR_ARG(answer->said.fail)))
+                            : understand(a, w, answer, mutating);
+    said.answer = answer;
+    return said;
+}
+
 static struct webhook_said waits(struct request *r, bool ok)
 {
     if (ok)
@@ -245,12 +292,9 @@ struct webhook_said webhook_call(struct admission *a, struct webhook *w,
                           "known AdmissionReview versions (v1, v1beta1)"));
     struct doc request = request_doc(a, as);
     struct str review = review_text(a, w, &request);
-    const struct webhook_answer *said = webhook_asked(r, w, review, round);
+    struct webhook_answer *said = webhook_asked(r, w, review, round);
     if (said && said->there)
-        return said->said.fail.n
-                   ? failed(arena_printf(r->a, "failed to call webhook: %.*s",
-                                         STR_ARG(said->said.fail)))
-                   : understand(a, w, said, mutating);
+        return answered(a, w, said, mutating);
     if (said)
         return waits(r, webhook_is_open(said) || awaiting_fail(r));
     struct str uid = write_new_uid(r->a);
@@ -261,7 +305,7 @@ struct webhook_said webhook_call(struct admission *a, struct webhook *w,
 /* ---- whether at all ---- */
 
 static bool is_met(struct admission *a, struct webhook *w, const struct resource *as,
-                   bool *ok)
+                   bool mutating, bool *ok)
 {
     struct policy_view view = {0};
     struct policy_asking asking;
@@ -279,16 +323,18 @@ static bool is_met(struct admission *a, struct webhook *w, const struct resource
         policy_conditions(e, &w->conditions, w->ignore, a->r->a, &why);
     if (answer == CONDITIONS_FAILED)
         *ok = admit_forbid(a, "%.*s", STR_ARG(why));
+    else if (answer == CONDITIONS_UNMET)
+        measure_exclusion(a, w->name, mutating);
     policy_eval_free(e);
     return answer == CONDITIONS_MET;
 }
 
-bool webhook_wanted(struct admission *a, struct webhook *w, const struct resource **as,
-                    bool *ok)
+bool webhook_wanted(struct admission *a, struct webhook *w, bool mutating,
+                    const struct resource **as, bool *ok)
 {
     enum match_answer matches = match_ask(&w->match, a, as);
     *ok = matches == MATCH_NO || (matches == MATCH_YES && review_ready(a, *as));
-    return matches == MATCH_YES && *ok && is_met(a, w, *as, ok);
+    return matches == MATCH_YES && *ok && is_met(a, w, *as, mutating, ok);
 }
 
 bool webhook_fail(struct admission *a, const struct webhook *w, struct str why)

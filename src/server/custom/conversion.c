@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "server/observe/measure.h"
 #include "server/rest/awaiting.h"
 #include "server/rest/write.h"
 
@@ -144,6 +145,8 @@ struct conversion_call {
     struct hook_post *post;
     conversion_done *done;
     void *ctx;
+    struct metrics *metrics;
+    uint64_t since;
 };
 
 static void remember_all(struct conversion_call *c, const struct doc *made)
@@ -161,9 +164,11 @@ static void answered(void *ctx, const struct hook_answer *said)
 {
     struct conversion_call *c = ctx;
     struct doc *made = ARENA_ARRAY(c->a, struct doc, c->n);
+    const char *failure;
     struct str why = conversion_read(c->of->review, c->uid, c->version, c->sources, c->n,
-                                     said, made, c->a);
+                                     said, made, &failure, c->a);
     c->post = NULL;
+    measure_conversion(c->metrics, failure, (double)(measure_now() - c->since) / 1e9);
     if (!why.n)
         remember_all(c, made);
     c->done(c->ctx, why);
@@ -182,7 +187,9 @@ struct conversion_call *conversion_start(struct request *r, struct arena *a,
                                      .sources = sources,
                                      .n = n,
                                      .done = done,
-                                     .ctx = ctx};
+                                     .ctx = ctx,
+                                     .metrics = r->s->metrics,
+                                     .since = measure_now()};
     struct str body = conversion_question(c->review, call->uid, version, sources, n, a);
     call->post = hook_post_start(r, a, &c->peer, body, CONVERSION_MS, answered, call);
     return call;

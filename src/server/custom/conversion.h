@@ -60,10 +60,11 @@ struct str conversion_question(enum conversion_review version, struct str uid,
                                struct str desired, const struct str *sources, uint32_t n,
                                struct arena *a);
 /* Reads what was answered into made, n documents in the order of sources, with their
- * metadata restored. Returns what is wrong; empty: nothing. */
+ * metadata restored. Returns what is wrong; empty: nothing. *failure: of which kind it
+ * is, as metrics have it ("": none). */
 struct str conversion_read(enum conversion_review version, struct str uid,
                            struct str desired, const struct str *sources, uint32_t n,
                            const struct hook_answer *said, struct doc *made,
-                           struct arena *a);
+                           const char **failure, struct arena *a);
 
 #endif

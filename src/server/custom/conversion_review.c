@@ -235,12 +235,14 @@ static struct doc source_doc(struct str source, struct arena *a)
 /* What goes behind "conversion webhook for KIND". */
 static struct str read_objects(const struct doc *list, struct str desired,
                                const struct str *sources, uint32_t n, struct doc *made,
-                               struct arena *a)
+                               const char **failure, struct arena *a)
 {
     uint32_t got = list && list->type == DOC_LIST ? list->n : 0;
     struct str why = STR("");
+    *failure = "conversion_webhook_partial_response_failure";
     if (got != n)
         return arena_printf(a, " returned %u objects, expected %u", got, n);
+    *failure = "conversion_webhook_invalid_converted_object_failure";
     for (uint32_t i = 0; i < n && !why.n; i++) {
         struct doc from = source_doc(sources[i], a);
         why = take(&from, &list->items[i], desired, &made[i], a);
@@ -248,8 +250,8 @@ static struct str read_objects(const struct doc *list, struct str desired,
     return why;
 }
 
-static struct str read_answer(enum conversion_review version, struct str uid,
-                              const struct hook_answer *said, struct doc *d,
+/* Empty: it is JSON. */
+static struct str read_answer(const struct hook_answer *said, struct doc *d,
                               struct arena *a)
 {
     struct doc_source src = {.name = "response", .text = said->body};
@@ -258,7 +260,7 @@ static struct str read_answer(enum conversion_review version, struct str uid,
     if (why.n)
         return why;
     if (doc_read_json(&src, a, d, &e))
-        return check_review(d, version, uid, a);
+        return STR("");
     why =
         arena_printf(a, "couldn't get version/kind; json parse error: %s", err_text(&e));
     err_release(&e);
@@ -276,11 +278,16 @@ static const struct doc *not_a_map(const struct doc *list)
 struct str conversion_read(enum conversion_review version, struct str uid,
                            struct str desired, const struct str *sources, uint32_t n,
                            const struct hook_answer *said, struct doc *made,
-                           struct arena *a)
+                           const char **failure, struct arena *a)
 {
     struct doc d = doc_make_map(), first = source_doc(sources[0], a);
-    struct str why = read_answer(version, uid, said, &d, a);
+    struct str why = read_answer(said, &d, a);
     const struct doc *list = doc_path(&d, "response.convertedObjects");
+    *failure = "conversion_webhook_call_failure";
+    if (!why.n) {
+        *failure = "conversion_webhook_malformed_response_failure";
+        why = check_review(&d, version, uid, a);
+    }
     if (why.n)
         why = arena_printf(a, " failed: %.*s", STR_ARG(why));
     else if (not_a_map(list))
@@ -289,7 +296,8 @@ struct str conversion_read(enum conversion_review version, struct str uid,
                             "map[string]interface {}",
                             custom_go_type(not_a_map(list)));
     else
-        why = read_objects(list, desired, sources, n, made, a);
+        why = read_objects(list, desired, sources, n, made, failure, a);
+    *failure = why.n ? *failure : "";
     if (!why.n)
         return why;
     return arena_printf(a, "conversion webhook for %.*s, Kind=%.*s%.*s",

@@ -221,11 +221,7 @@ uint64_t measure_admission(const struct admission *a, const char *name, const ch
                            bool ok, uint64_t since)
 {
     uint64_t now = clock_mono_ns();
-    struct str operation = a->verb == ADMIT_CREATE   ? STR("CREATE")
-                           : a->verb == ADMIT_UPDATE ? STR("UPDATE")
-                           : a->verb == ADMIT_DELETE ? STR("DELETE")
-                                                     : STR("CONNECT");
-    struct str labels[] = {name ? str_from(name) : STR(""), operation,
+    struct str labels[] = {name ? str_from(name) : STR(""), measure_operation(a),
                            ok ? STR("false") : STR("true"), str_from(type)};
     metrics_observe(a->r->s->metrics,
                     name ? METRIC_ADMISSION_CONTROLLER : METRIC_ADMISSION_STEP,

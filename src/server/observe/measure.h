@@ -25,6 +25,32 @@ void measure_event(const struct request *watch, size_t bytes);
 /* One plugin (name), or all (NULL). Returns measure_now. */
 uint64_t measure_admission(const struct admission *a, const char *name, const char *type,
                            bool ok, uint64_t since);
+
+/* ---- what others decide (measure_hooks.c) ---- */
+
+/* "CREATE", ... */
+struct str measure_operation(const struct admission *a);
+
+struct measured_webhook {
+    struct str name;
+    bool mutating;
+    bool failed, ignored; /* the call, and whether that mattered */
+    bool broken;          /* what it wanted could not be done */
+    bool refused;         /* the request, or failed it */
+    unsigned code;        /* of the answer's HTTP status, or of the refusal's */
+    double seconds;
+};
+void measure_webhook(const struct admission *a, const struct measured_webhook *w);
+/* A condition of the webhook left the request out. */
+void measure_exclusion(const struct admission *a, struct str webhook, bool mutating);
+/* action: "allow", "deny", "audit", "warn"; error: upstream's error_type. */
+void measure_validation(struct metrics *m, struct str policy, struct str binding,
+                        const char *action, const char *error, double seconds);
+void measure_mutation(struct metrics *m, struct str policy, struct str binding,
+                      const char *error, double seconds);
+/* failure: upstream's failure_type; "": none. */
+void measure_conversion(struct metrics *m, const char *failure, double seconds);
+
 void measure_store(const struct request *r, const char *operation, bool ok,
                    uint64_t since);
 
