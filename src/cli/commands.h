@@ -22,6 +22,7 @@ int cmd_logs(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_scale(int argc, char **argv);
 int cmd_wait(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_scheduler(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_up(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct command {
     {"logs", cmd_logs, "print what a pod has said"},
     {"scale", cmd_scale, "set how many pods something has"},
     {"wait", cmd_wait, "wait until objects are as one wants them"},
+    {"doctor", cmd_doctor, "say what keeps pods of this node from their devices"},
     {"apiserver", cmd_apiserver, "serve the Kubernetes API from a folder"},
     {"compact", cmd_compact, "make a server forget its history"},
     {"controllers", cmd_controllers, "make claims from templates, and take them back"},
