@@ -138,7 +138,10 @@ uint32_t alloc_find(struct alloc_plan *p, const struct view_node *const *nodes,
         uint64_t stamp = host_stamp(inv, h);
         if (h->node == nodes[i] && shape_refused(shape, h, stamp))
             continue;
-        alloc_ask(p, nodes[i], options, a, out);
+        if (!plan_current(p))
+            plan_refresh(p);
+        host_current(inv, h, nodes[i]);
+        ask_host(p, h, options, a, out);
         if (!refuses(out->status))
             return i;
         shape_refuse(shape_of(p), h, host_stamp(inv, h));

@@ -118,9 +118,9 @@ static void learn_node(struct host *h, const struct view_node *node)
     h->version++;
 }
 
-struct host *host_of(struct alloc_inventory *inv, const struct view_node *node)
+void host_current(struct alloc_inventory *inv, struct host *h,
+                  const struct view_node *node)
 {
-    struct host *h = host_get(inv, node->meta.name);
     if (!same_node(h, node))
         learn_node(h, node);
     if (!h->built || h->built_own != h->own_slices ||
@@ -128,6 +128,12 @@ struct host *host_of(struct alloc_inventory *inv, const struct view_node *node)
         build(inv, h);
     for (size_t i = 0; i < h->seats.n; i++)
         pool_current(inv, h->seats.v[i].pool);
+}
+
+struct host *host_of(struct alloc_inventory *inv, const struct view_node *node)
+{
+    struct host *h = host_get(inv, node->meta.name);
+    host_current(inv, h, node);
     return h;
 }
 

@@ -351,6 +351,9 @@ struct group_state groups_add(const struct group_state *s,
 
 /* hosts.c */
 struct host *host_get(struct alloc_inventory *inv, struct str name);
+/* Brings the host of the node up to date. */
+void host_current(struct alloc_inventory *inv, struct host *h,
+                  const struct view_node *node);
 /* The node's host with its seats up to date. */
 struct host *host_of(struct alloc_inventory *inv, const struct view_node *node);
 void host_free(struct host *h);
