@@ -26,11 +26,18 @@ static int64_t old_wanted(const struct rollout *r)
     return total_wanted(r) - (r->newest ? r->newest->replicas : 0);
 }
 
+/* A set that was made smaller just now still tells of pods that are about to go; they
+ * count no more, or as many would be taken away again. (Upstream counts them.) */
+static int64_t lasting(const struct replica_set *set)
+{
+    return least(set->available, set->replicas);
+}
+
 static int64_t total_available(const struct rollout *r)
 {
-    int64_t n = r->newest ? r->newest->available : 0;
+    int64_t n = r->newest ? lasting(r->newest) : 0;
     for (uint32_t i = 0; i < r->nold; i++)
-        n += r->old[i]->replicas > 0 ? r->old[i]->available : 0;
+        n += lasting(r->old[i]);
     return n;
 }
 

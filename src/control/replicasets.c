@@ -11,6 +11,7 @@
 #include "control/labels.h"
 #include "control/podwork.h"
 #include "control/route.h"
+#include "control/written.h"
 
 enum {
     WORKERS = 5,
@@ -28,6 +29,7 @@ struct replicasets {
     struct worker *worker;
     struct events *events;
     struct expect expect;
+    struct written written;
 };
 
 /* ---- how many there should be ---- */
@@ -213,14 +215,22 @@ static struct doc make_status(struct sync *s, const struct objects *pods,
     return d;
 }
 
-static enum progress update_status(struct sync *s, const struct doc *status)
+static enum progress update_status(struct sync *s, struct replicasets *r,
+                                   const struct doc *status)
 {
-    const struct doc *old = doc_get(s->owner->doc, "status");
+    const struct client_answer *answer;
+    const struct doc *made, *old = doc_get(s->owner->doc, "status");
     if (old && doc_equal(old, status))
         return PROGRESS_DONE;
     struct doc d = doc_dup(s->a, s->owner->doc);
     doc_set(s->a, &d, "status", *status);
-    return sync_put_status(s, &KIND.kind, &d);
+    enum progress p = sync_put(s, &KIND.kind, "status", &d, &made, &answer);
+    if (p == PROGRESS_DONE && made)
+        written_note(&r->written, made);
+    if (p == PROGRESS_DONE && !made)
+        return work_fail(s->work, "status of %.*s: %s", STR_ARG(s->owner->key),
+                         answer->message);
+    return p;
 }
 
 /* ---- work ---- */
@@ -235,6 +245,8 @@ static enum progress work(struct work *w)
         expect_forget(&r->expect, w->key);
         return PROGRESS_DONE;
     }
+    if (s->fresh && !written_is_seen(&r->written, s->owner))
+        return PROGRESS_DONE;
     struct adopt how = {.owners = &KIND,
                         .dependents = &pods_kind,
                         .selector = doc_path(s->owner->doc, "spec.selector")};
@@ -248,7 +260,7 @@ static enum progress work(struct work *w)
         return p;
     struct counts c = count(s, &pods);
     struct doc status = make_status(s, &pods, &c, failure);
-    p = update_status(s, &status);
+    p = update_status(s, r, &status);
     if (p == PROGRESS_DONE && failure)
         return work_fail(w, "ReplicaSet %.*s: %s", STR_ARG(w->key), failure);
     if (c.ready != c.available)
@@ -270,8 +282,10 @@ static void on_pod(void *ctx, const struct object *old, const struct object *now
 static void on_set(void *ctx, const struct object *old, const struct object *now)
 {
     struct replicasets *r = ctx;
-    if (old && (!now || !str_eq(old->uid, now->uid)))
+    if (old && (!now || !str_eq(old->uid, now->uid))) {
         expect_forget(&r->expect, old->key);
+        written_forget(&r->written, old->uid);
+    }
     if (now || old)
         worker_add(r->worker, now ? now->key : old->key);
 }
@@ -287,6 +301,7 @@ struct replicasets *replicasets_new(struct shared *shared,
     struct replicasets *r = mem_zalloc(sizeof *r);
     r->shared = shared;
     expect_init(&r->expect);
+    written_init(&r->written);
     r->worker = worker_new(shared_client(shared), &worker, work, r);
     r->events = events_new(shared_client(shared), "replicaset-controller");
     r->sets = shared_watch(shared, &KIND.kind, on_set, r);
@@ -302,5 +317,6 @@ void replicasets_free(struct replicasets *r)
     worker_free(r->worker);
     events_free(r->events);
     expect_fini(&r->expect);
+    written_fini(&r->written);
     free(r);
 }
