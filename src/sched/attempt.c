@@ -31,6 +31,8 @@ void attempt_free(struct attempt *a)
     a->sched->nattempts--;
     if (a->call)
         client_cancel(a->call);
+    if (a->pause)
+        net_timer_stop(a->pause);
     dra_cycle_free(a->dra);
     while (a->nvictims)
         object_unref(a->victims[--a->nvictims]);

@@ -8,7 +8,9 @@
 
 static const struct client_kind PODS = {"", "v1", "pods", true};
 
-static void ask_whether(struct attempt *a);
+enum { ASK_AGAIN_MS = 1000 };
+
+static void ask_whether(void *ctx);
 
 /* ---- it was in vain ---- */
 
@@ -62,12 +64,13 @@ static void on_whether(void *ctx, const struct client_answer *answer)
     struct doc_source src = {.name = "pod", .text = answer->body};
     struct doc pod;
     a->call = NULL;
-    if (answer->status == 0 || answer->status >= 500) {
-        ask_whether(a);
+    if (answer->status == 404) {
+        undo(a, str_from(answer->message));
         return;
     }
-    if (!answer->ok || !doc_read_json(&src, &a->a, &pod, NULL)) {
-        undo(a, str_from(answer->message));
+    if (!answer->ok || !doc_read_json(&src, &a->a, &pod, NULL)) { /* it says nothing */
+        a->pause = net_timer_start(client_loop(a->sched->client), ASK_AGAIN_MS, 0,
+                                   ask_whether, a);
         return;
     }
     struct str uid = doc_get_text(doc_get(&pod, "metadata"), "uid"),
@@ -78,8 +81,10 @@ static void on_whether(void *ctx, const struct client_answer *answer)
         undo(a, STR("the binding was not written"));
 }
 
-static void ask_whether(struct attempt *a)
+static void ask_whether(void *ctx)
 {
+    struct attempt *a = ctx;
+    a->pause = NULL;
     struct client_request q = {
         .method = "GET",
         .path = client_path(&PODS, a->pod->namespace, a->pod->name, NULL, &a->a)};

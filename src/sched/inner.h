@@ -36,6 +36,7 @@ struct attempt { /* of one pod, while the server is asked something */
     const char *preemptor;    /* "pod", "podgroup" */
     struct str preemptor_uid; /* of it */
     struct client_call *call;
+    struct net_timer *pause; /* until it is asked again */
     struct group_attempt *group;              /* that goes on when the victims are gone */
     void (*after_victims)(struct attempt *a); /* NULL: attempt_free_devices */
     void (*victims_failed)(struct attempt *a, struct str why); /* NULL: attempt_error */
