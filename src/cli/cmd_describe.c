@@ -78,21 +78,32 @@ static void describe_all(struct describing *d)
     strbuf_release(&out);
 }
 
+static struct str path_of(const struct describing *d, const struct target *t)
+{
+    struct arena *a = d->s->a;
+    struct str path = resource_path(t->resource, t->namespace, t->name, NULL, a);
+    struct strbuf b = STRBUF_INIT;
+    if (t->name.n || !d->opts->labels)
+        return path;
+    query_escape(str_from(d->opts->labels), &b);
+    path = arena_printf(a, "%.*s?labelSelector=%s", STR_ARG(path), strbuf_cstr(&b));
+    strbuf_release(&b);
+    return path;
+}
+
 static bool gather(struct describing *d, const struct target *t, struct err *e)
 {
-    struct strbuf b = STRBUF_INIT;
-    struct arena *a = d->s->a;
-    strbuf_addstr(&b, resource_path(t->resource, t->namespace, t->name, NULL, a));
-    if (!t->name.n && d->opts->labels) {
-        strbuf_adds(&b, "?labelSelector=");
-        query_escape(str_from(d->opts->labels), &b);
-    }
-    const struct doc *answer =
-        session_doc(d->s, session_get(d->s, strbuf_str(&b), NULL), e);
-    strbuf_release(&b);
-    if (answer)
-        output_list_add(&d->list, answer, a);
-    return answer;
+    struct str path = path_of(d, t), from = STR_NONE;
+    do {
+        struct str part = session_page(d->s, path, t->name.n ? 0 : SESSION_CHUNK, from);
+        const struct doc *answer = session_doc(d->s, session_get(d->s, part, NULL), e);
+        if (!answer)
+            return false;
+        output_list_add(&d->list, answer, d->s->a);
+        from =
+            t->name.n ? STR_NONE : doc_get_text(doc_get(answer, "metadata"), "continue");
+    } while (from.n);
+    return true;
 }
 
 static int run(struct session *s, const struct option_args *args, void *into,

@@ -25,6 +25,7 @@ struct get_opts {
     struct rows_opts rows;
     const char *output, *labels, *fields, *files, *raw, *subresource;
     bool watch, watch_only, ignore_not_found, managed, recursive;
+    uint32_t chunk;
 };
 
 #define AT(member) offsetof(struct get_opts, member)
@@ -54,6 +55,8 @@ static const struct option_row ROWS[] = {
     {"recursive", NULL, OPTION_FLAG, AT(recursive), "in folders of folders too", NULL,
      'R'},
     {"subresource", "NAME", OPTION_TEXT, AT(subresource), "status or scale of objects"},
+    {"chunk-size", "N", OPTION_COUNT, AT(chunk),
+     "objects that are asked for at once (500); 0: all of them"},
     {"raw", "PATH", OPTION_TEXT, AT(raw), "what the server answers at a path"},
 };
 #undef AT
@@ -103,30 +106,43 @@ static struct str path_of(const struct getting *g, const struct target *t)
     return path;
 }
 
-static const struct doc *ask(struct getting *g, const struct target *t, struct err *e)
+/* from: where the part before ended. */
+static const struct doc *ask(struct getting *g, const struct target *t, struct str from,
+                             struct err *e)
 {
+    uint32_t limit = t->name.n ? 0 : g->opts->chunk;
+    struct str path = session_page(g->s, path_of(g, t), limit, from);
     const struct client_answer *a =
-        session_get(g->s, path_of(g, t), is_table(g) ? ROWS_ACCEPT : NULL);
+        session_get(g->s, path, is_table(g) ? ROWS_ACCEPT : NULL);
     bool missing = a->status == 404 && g->opts->ignore_not_found && t->name.n;
     return missing ? NULL : session_doc(g->s, a, e);
 }
 
 /* ---- once ---- */
 
-/* One that is refused is told, and does not keep the others. */
-static void get_one(struct getting *g, const struct target *t)
+static void add(struct getting *g, const struct target *t, const struct doc *d)
 {
-    struct err e = ERR_INIT;
-    const struct doc *d = ask(g, t, &e);
-    g->failed |= e.code != ERR_NONE;
-    client_cmd_say(&e);
-    if (!d)
-        return;
     g->version = doc_get_text(doc_get(d, "metadata"), "resourceVersion");
     if (is_table(g))
         g->found += rows_add(&g->rows, t->resource, d, g->s->a);
     else
         output_list_add(&g->list, d, g->s->a);
+}
+
+/* One that is refused is told, and does not keep the others. */
+static void get_one(struct getting *g, const struct target *t)
+{
+    struct err e = ERR_INIT;
+    struct str from = STR_NONE;
+    const struct doc *d;
+    do {
+        d = ask(g, t, from, &e);
+        if (d)
+            add(g, t, d);
+        from = t->name.n ? STR_NONE : doc_get_text(doc_get(d, "metadata"), "continue");
+    } while (from.n);
+    g->failed |= e.code != ERR_NONE;
+    client_cmd_say(&e);
 }
 
 static void say_nothing_found(const struct getting *g, const struct targets *t)
@@ -291,7 +307,7 @@ static int run(struct session *s, const struct option_args *args, void *into,
 
 int cmd_get(int argc, char **argv)
 {
-    struct get_opts o = {0};
+    struct get_opts o = {.chunk = SESSION_CHUNK};
     const struct client_cmd c = {
         USAGE, {ROWS, sizeof ROWS / sizeof *ROWS}, &o, &o.session, run};
     return client_cmd_run(&c, argc, argv);

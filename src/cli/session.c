@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/query.h"
+
 static const char *find_config(const struct session_opts *o, struct arena *a)
 {
     const char *list = getenv("KUBECONFIG"), *home = getenv("HOME");
@@ -21,11 +23,34 @@ static const char *find_config(const struct session_opts *o, struct arena *a)
     return arena_printf(a, "%s/.kube/config", home ? home : "").p;
 }
 
+/* What options say takes the place of what the kubeconfig says. */
+static bool set_acts_as(const struct session_opts *o, struct arena *a,
+                        struct kubeconfig_as *as, struct err *e)
+{
+    struct str *groups = ARENA_ARRAY(a, struct str, KUBECONFIG_MAX_GROUPS), group;
+    uint32_t n = 0;
+    if (o->as)
+        *as = (struct kubeconfig_as){.user = str_from(o->as)};
+    if (!as->user.n && (o->as_groups || o->as_uid))
+        return err_set(e, ERR_INVALID, "--as-group and --as-uid go with --as USER");
+    if (o->as_uid)
+        as->uid = str_from(o->as_uid);
+    for (struct str rest = str_from(o->as_groups ? o->as_groups : "");
+         n < KUBECONFIG_MAX_GROUPS && str_split_next(&rest, ',', &group);)
+        groups[n++] = group;
+    if (o->as_groups) {
+        as->groups = groups;
+        as->ngroups = n;
+    }
+    return true;
+}
+
 bool session_open(struct session *s, const struct session_opts *o, struct arena *a,
                   struct err *e)
 {
     *s = (struct session){.a = a, .opts = o};
-    if (!kubeconfig_read(find_config(o, a), a, &s->config, e))
+    if (!kubeconfig_read_context(find_config(o, a), o->context, a, &s->config, e) ||
+        !set_acts_as(o, a, &s->config.as, e))
         return false;
     s->namespace = o->namespace ? str_from(o->namespace) : s->config.namespace;
     if (!s->namespace.n)
@@ -75,6 +100,23 @@ const struct client_answer *session_get(struct session *s, struct str path,
 {
     struct client_request q = {.method = "GET", .path = path, .accept = accept};
     return session_ask(s, &q);
+}
+
+struct str session_page(struct session *s, struct str path, uint32_t limit,
+                        struct str from)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (!limit)
+        return path;
+    bool more = str_find_byte(path, '?', 0) != SIZE_MAX;
+    strbuf_addf(&b, "%.*s%climit=%u", STR_ARG(path), more ? '&' : '?', limit);
+    if (from.n) {
+        strbuf_adds(&b, "&continue=");
+        query_escape(from, &b);
+    }
+    struct str out = arena_str(s->a, strbuf_str(&b));
+    strbuf_release(&b);
+    return out;
 }
 
 bool session_refuse(const struct client_answer *a, struct err *e)

@@ -7,9 +7,13 @@
 #include "client/client.h"
 #include "doc/doc.h"
 
+enum { SESSION_CHUNK = 500 }; /* objects of a list that are asked for at once */
+
 struct session_opts {
-    const char *kubeconfig; /* NULL: $KUBECONFIG, else ~/.kube/config */
-    const char *namespace;  /* NULL: the context's, else default */
+    const char *kubeconfig;              /* NULL: $KUBECONFIG, else ~/.kube/config */
+    const char *namespace;               /* NULL: the context's, else default */
+    const char *context;                 /* NULL: the current one */
+    const char *as, *as_groups, *as_uid; /* whom to act as; NULL: as the context says */
     bool all_namespaces;
 };
 
@@ -17,6 +21,13 @@ struct session_opts {
 #define SESSION_ROWS(type)                                                               \
     {"kubeconfig", "FILE", OPTION_TEXT, offsetof(type, session.kubeconfig),              \
      "says where the server is, and who asks ($KUBECONFIG, ~/.kube/config)"},            \
+        {"context", "NAME", OPTION_TEXT, offsetof(type, session.context),                \
+         "of the kubeconfig (the current one)"},                                         \
+        {"as", "USER", OPTION_TEXT, offsetof(type, session.as),                          \
+         "whom to act as, where roles allow it (oneself)"},                              \
+        {"as-group", "NAME,...", OPTION_LIST, offsetof(type, session.as_groups),         \
+         "with these groups"},                                                           \
+        {"as-uid", "UID", OPTION_TEXT, offsetof(type, session.as_uid), "and this uid"},  \
     {                                                                                    \
         "namespace", "NAME", OPTION_TEXT, offsetof(type, session.namespace),             \
             "of the objects (the kubeconfig's, or default)", NULL, 'n'                   \
@@ -45,6 +56,10 @@ const struct client_answer *session_ask(struct session *s,
                                         const struct client_request *q);
 const struct client_answer *session_get(struct session *s, struct str path,
                                         const char *accept);
+/* A part of a list: path with a limit on objects (0: none), going on where the part
+ * before it ended (its metadata.continue; or STR_NONE). */
+struct str session_page(struct session *s, struct str path, uint32_t limit,
+                        struct str from);
 /* Its body; NULL, and an error as session_refuse says it: it refuses, or has none. */
 const struct doc *session_doc(struct session *s, const struct client_answer *a,
                               struct err *e);

@@ -247,7 +247,22 @@ static void on_done(void *ctx, const struct net_call_end *end)
         finish(call);
 }
 
-static uint32_t make_headers(struct client_call *call, struct net_header out[4])
+enum { MAX_HEADERS = 6 + KUBECONFIG_MAX_GROUPS };
+
+static uint32_t add_acts_as(const struct kubeconfig_as *as, struct net_header *out)
+{
+    uint32_t n = 0;
+    if (!as)
+        return 0;
+    out[n++] = (struct net_header){STR("impersonate-user"), as->user};
+    if (as->uid.n)
+        out[n++] = (struct net_header){STR("impersonate-uid"), as->uid};
+    for (uint32_t i = 0; i < as->ngroups; i++)
+        out[n++] = (struct net_header){STR("impersonate-group"), as->groups[i]};
+    return n;
+}
+
+static uint32_t make_headers(struct client_call *call, struct net_header *out)
 {
     const struct way *way = call->client->way;
     const struct client_request *q = &call->request;
@@ -264,14 +279,14 @@ static uint32_t make_headers(struct client_call *call, struct net_header out[4])
         out[n++] = (struct net_header){
             STR("authorization"),
             arena_printf(&call->arena, "Bearer %.*s", STR_ARG(token))};
-    return n;
+    return n + add_acts_as(way->acts_as(call->client->self), out + n);
 }
 
 static void try(struct client_call *call)
 {
     static const struct net_call_ops ops = {on_head, on_data, on_done};
     const struct client_request *q = &call->request;
-    struct net_header headers[4];
+    struct net_header headers[MAX_HEADERS];
     struct net_call_opts opts = {.method = str_from(q->method),
                                  .path = q->path,
                                  .headers = headers,

@@ -38,9 +38,15 @@ static struct str user_agent(const void *self)
     return STR("dray");
 }
 
+static const struct kubeconfig_as *oneself(const void *self)
+{
+    (void)self;
+    return NULL;
+}
+
 struct client *client_new_inner(struct net_loop *l, struct net_inner *n)
 {
-    static const struct way way = {inner_start, inner_cancel, inner_free,
-                                   no_prefix,   no_token,     user_agent};
+    static const struct way way = {inner_start, inner_cancel, inner_free, no_prefix,
+                                   no_token,    user_agent,   oneself};
     return client_new(l, &way, n);
 }

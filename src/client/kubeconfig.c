@@ -112,9 +112,29 @@ static void read_names(struct reading *r, const struct doc *context,
     doc_get_bool(cluster, "insecure-skip-tls-verify", &out->tls.insecure);
 }
 
-static bool read_parts(struct reading *r, const struct doc *d, struct kubeconfig *out)
+static bool read_as(struct reading *r, const struct doc *user, struct kubeconfig_as *out)
 {
-    struct str name = doc_get_text(d, "current-context");
+    const struct doc *list = doc_get(user, "as-groups");
+    uint32_t n = list && list->type == DOC_LIST ? list->n : 0;
+    struct str *groups = ARENA_ARRAY(r->a, struct str, n);
+    for (uint32_t i = 0; i < n; i++)
+        groups[i] =
+            list->items[i].type == DOC_STRING ? doc_str(&list->items[i]) : STR("");
+    *out = (struct kubeconfig_as){doc_get_text(user, "as"), doc_get_text(user, "as-uid"),
+                                  groups, n};
+    if (doc_get(user, "as-user-extra"))
+        return err_set(r->e, ERR_UNSUPPORTED, "%s: as-user-extra is not supported",
+                       r->path);
+    if (n > KUBECONFIG_MAX_GROUPS)
+        return err_set(r->e, ERR_LIMIT, "%s: more than %d groups to act as", r->path,
+                       KUBECONFIG_MAX_GROUPS);
+    return true;
+}
+
+static bool read_parts(struct reading *r, const struct doc *d, const char *other,
+                       struct kubeconfig *out)
+{
+    struct str name = other ? str_from(other) : doc_get_text(d, "current-context");
     const struct doc *context = entry(r, d, "contexts", "context", name);
     const struct doc *cluster =
         context ? entry(r, d, "clusters", "cluster", doc_get_text(context, "cluster"))
@@ -125,13 +145,14 @@ static bool read_parts(struct reading *r, const struct doc *d, struct kubeconfig
         return false;
     read_names(r, context, cluster, user, out);
     return read_server(r, doc_get_text(cluster, "server"), out) && check_user(r, user) &&
+           read_as(r, user, &out->as) &&
            read_pem(r, cluster, "certificate-authority", &out->tls.ca_pem) &&
            read_pem(r, user, "client-certificate", &out->tls.cert_pem) &&
            read_pem(r, user, "client-key", &out->tls.key_pem);
 }
 
-bool kubeconfig_read(const char *path, struct arena *a, struct kubeconfig *out,
-                     struct err *e)
+bool kubeconfig_read_context(const char *path, const char *context, struct arena *a,
+                             struct kubeconfig *out, struct err *e)
 {
     struct reading r = {path, a, e};
     struct doc_source src = {.name = path};
@@ -141,7 +162,13 @@ bool kubeconfig_read(const char *path, struct arena *a, struct kubeconfig *out,
         return false;
     if (docs.n != 1)
         return err_set(e, ERR_INVALID, "%s: this is no kubeconfig", path);
-    return read_parts(&r, &docs.v[0], out);
+    return read_parts(&r, &docs.v[0], context, out);
+}
+
+bool kubeconfig_read(const char *path, struct arena *a, struct kubeconfig *out,
+                     struct err *e)
+{
+    return kubeconfig_read_context(path, NULL, a, out, e);
 }
 
 bool kubeconfig_in_pod(const char *host, const char *port, const char *folder,

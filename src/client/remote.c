@@ -131,10 +131,17 @@ static struct str remote_user_agent(const void *self)
     return s.n ? s : STR("dray");
 }
 
+static const struct kubeconfig_as *remote_acts_as(const void *self)
+{
+    const struct kubeconfig_as *as = &((const struct remote *)self)->config->as;
+    return as->user.n ? as : NULL;
+}
+
 struct client *client_new_remote(struct net_loop *l, const struct kubeconfig *k)
 {
     static const struct way way = {remote_start,  remote_cancel, remote_free,
-                                   remote_prefix, remote_token,  remote_user_agent};
+                                   remote_prefix, remote_token,  remote_user_agent,
+                                   remote_acts_as};
     struct remote *r = mem_zalloc(sizeof *r);
     *r = (struct remote){.loop = l, .config = k};
     arena_init(&r->token_arena);

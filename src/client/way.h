@@ -16,6 +16,7 @@ struct way {
     /* Of the header; empty: none. In the arena. */
     struct str (*token)(void *self, struct arena *a);
     struct str (*user_agent)(const void *self);
+    const struct kubeconfig_as *(*acts_as)(const void *self); /* NULL: as oneself */
 };
 
 struct client *client_new(struct net_loop *l, const struct way *way, void *self);

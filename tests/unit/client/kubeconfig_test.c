@@ -76,6 +76,37 @@ static void test_addresses(void **state)
     arena_fini(&a);
 }
 
+static void test_contexts(void **state)
+{
+    static const char TEXT[] =
+        "current-context: c\n"
+        "contexts: [{name: c, context: {cluster: k, user: u}},"
+        " {name: d, context: {cluster: k, user: v, namespace: other}}]\n"
+        "clusters: [{name: k, cluster: {server: 'https://h'}}]\n"
+        "users: [{name: u, user: {token: t}}, {name: v, user: {token: s, as: jane,"
+        " as-uid: '7', as-groups: [a, b]}}]\n";
+    struct arena a;
+    struct kubeconfig k;
+    struct err e = ERR_INIT;
+    (void)state;
+    arena_init(&a);
+    const char *path = write_file(&a, "config", TEXT);
+    assert_true(kubeconfig_read_context(path, NULL, &a, &k, NULL));
+    assert_str(k.token, "t");
+    assert_int_equal(k.as.user.n, 0);
+    assert_true(kubeconfig_read_context(path, "d", &a, &k, NULL));
+    assert_str(k.token, "s");
+    assert_str(k.namespace, "other");
+    assert_str(k.as.user, "jane");
+    assert_str(k.as.uid, "7");
+    assert_int_equal(k.as.ngroups, 2);
+    assert_str(k.as.groups[1], "b");
+    assert_false(kubeconfig_read_context(path, "x", &a, &k, &e));
+    assert_non_null(strstr(err_text(&e), "there is no context \"x\""));
+    err_release(&e);
+    arena_fini(&a);
+}
+
 static void test_errors(void **state)
 {
     static const struct {
@@ -88,6 +119,8 @@ static void test_errors(void **state)
         {CONFIG("server: 'https://h'", "exec: {command: x}"),
          "the user authenticates by \"exec\", which is not supported; use a token, "
          "tokenFile or a client certificate"},
+        {CONFIG("server: 'https://h'", "token: t, as-user-extra: {x: [y]}"),
+         "as-user-extra is not supported"},
         {CONFIG("server: 'https://h', certificate-authority-data: '*'", "token: t"),
          "certificate-authority-data is no base 64"},
     };
@@ -136,9 +169,8 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_read),     cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_contexts), cmocka_unit_test(test_errors),
         cmocka_unit_test(test_in_pod),
     };
     if (!mkdtemp(folder))
