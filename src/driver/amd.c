@@ -7,13 +7,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "driver/drm.h"
-
-struct amd_backend {
-    struct driver_backend base;
-    struct driver_discover_opts opts;
-};
 
 struct kfd { /* a node of KFD */
     struct str properties;
@@ -180,11 +174,10 @@ static void add_part(struct found *f, struct str name)
 static bool discover(struct driver_backend *base, struct arena *a,
                      struct driver_inventory *out, struct err *e)
 {
-    const struct amd_backend *b = (struct amd_backend *)base;
     struct found f;
     struct str *names;
     (void)e;
-    found_init(&f, &b->opts, a);
+    found_backend_begin(base, a, &f);
     uint32_t n = sysfs_names(&f.sysfs, &names, "/sys/bus/pci/drivers/amdgpu");
     for (uint32_t i = 0; i < n; i++)
         if (topology_address(names[i], a).n)
@@ -197,17 +190,12 @@ static bool discover(struct driver_backend *base, struct arena *a,
     return true;
 }
 
-static void amd_free(struct driver_backend *b)
-{
-    free(b);
-}
-
-static const struct driver_backend_ops OPS = {
-    .name = "amd", .free = amd_free, .discover = discover};
+static const struct driver_backend_ops OPS = {.name = "amd",
+                                              .free = found_backend_free,
+                                              .discover = discover,
+                                              .watch = found_backend_watch};
 
 struct driver_backend *driver_backend_amd_new(const struct driver_discover_opts *o)
 {
-    struct amd_backend *b = mem_zalloc(sizeof *b);
-    *b = (struct amd_backend){{&OPS}, *o};
-    return &b->base;
+    return found_backend_new(&OPS, o);
 }

@@ -212,10 +212,10 @@ static bool add_matches(struct scan *s, const struct file_entry *f, glob_t *foun
            tail = f->path.n - behind_wildcards(f->path);
     qsort(found->gl_pathv, found->gl_pathc, sizeof *found->gl_pathv, by_version);
     for (size_t i = 0; i < found->gl_pathc; i++) {
-        struct str path = arena_str(s->a, str_from(found->gl_pathv[i] + root));
-        struct match m = {f, path, str_sub(path, from, path.n - tail),
-                          found->gl_pathv[i]};
-        if (!add_device(s, &m))
+        const char *place = found->gl_pathv[i];
+        struct str path = arena_str(s->a, str_sub(str_from(place), root, SIZE_MAX));
+        struct match m = {f, path, str_sub(path, from, path.n - tail), place};
+        if (place && !add_device(s, &m))
             return false;
     }
     return true;

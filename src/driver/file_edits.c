@@ -38,7 +38,7 @@ static bool read_permissions(struct file_at at, struct str *out)
     if (!file_text(at, out) || !at.d)
         return !at.d;
     for (size_t i = 0; i < out->n; i++)
-        if (!memchr("rwm", out->p[i], 3))
+        if (str_find_byte(STR("rwm"), out->p[i], 0) == SIZE_MAX)
             return file_fail(at, "letters of rwm are wanted here");
     return true;
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/found.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "driver/uevent.h"
 #include "num/semver.h"
 
 void found_init(struct found *f, const struct driver_discover_opts *o, struct arena *a)
@@ -143,4 +148,34 @@ struct str found_bytes(struct found *f, uint64_t n)
     if (n >> 10 && !(n & 0x3ff))
         return arena_printf(f->a, "%lluKi", (unsigned long long)(n >> 10));
     return arena_printf(f->a, "%llu", (unsigned long long)n);
+}
+
+/* ---- a back end ---- */
+
+struct driver_backend *found_backend_new(const struct driver_backend_ops *ops,
+                                         const struct driver_discover_opts *o)
+{
+    struct found_backend *b = mem_zalloc(sizeof *b);
+    *b = (struct found_backend){{ops}, *o, o->root.n ? -1 : uevent_new()};
+    return &b->base;
+}
+
+void found_backend_free(struct driver_backend *base)
+{
+    struct found_backend *b = (struct found_backend *)base;
+    if (b->watch >= 0)
+        close(b->watch);
+    free(b);
+}
+
+int found_backend_watch(struct driver_backend *base)
+{
+    return ((struct found_backend *)base)->watch;
+}
+
+void found_backend_begin(struct driver_backend *base, struct arena *a, struct found *f)
+{
+    struct found_backend *b = (struct found_backend *)base;
+    uevent_drain(b->watch);
+    found_init(f, &b->opts, a);
 }

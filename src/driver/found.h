@@ -59,6 +59,22 @@ void found_env(struct found *f, struct found_device *d, const char *fmt, ...)
 /* "189471Mi", or "...Ki" for what is no whole number of these. */
 struct str found_bytes(struct found *f, uint64_t n);
 
+/* ---- a back end that looks into sysfs ---- */
+
+struct found_backend {
+    struct driver_backend base;
+    struct driver_discover_opts opts;
+    int watch; /* of the kernel's events; -1: none, as below a root */
+};
+
+struct driver_backend *found_backend_new(const struct driver_backend_ops *ops,
+                                         const struct driver_discover_opts *o);
+/* For its ops. */
+void found_backend_free(struct driver_backend *b);
+int found_backend_watch(struct driver_backend *b);
+/* A discovery begins. */
+void found_backend_begin(struct driver_backend *b, struct arena *a, struct found *f);
+
 /* ---- pci_names.c: by the database of PCI names; without it the numbers ("0x10de") ----
  */
 

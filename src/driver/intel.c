@@ -3,15 +3,9 @@
  * that no driver of a GPU has is there, with a taint. */
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "driver/drm.h"
 
 enum { INTEL = 0x8086, DISPLAY = 0x03, VALUE_MAX = 64 };
-
-struct intel_backend {
-    struct driver_backend base;
-    struct driver_discover_opts opts;
-};
 
 static int64_t number(const struct found *f, struct str address, const char *name)
 {
@@ -108,11 +102,10 @@ static void add_gpu(struct found *f, struct str address)
 static bool discover(struct driver_backend *base, struct arena *a,
                      struct driver_inventory *out, struct err *e)
 {
-    const struct intel_backend *b = (struct intel_backend *)base;
     struct found f;
     struct str *names;
     (void)e;
-    found_init(&f, &b->opts, a);
+    found_backend_begin(base, a, &f);
     uint32_t n = sysfs_names(&f.sysfs, &names, "/sys/bus/pci/devices");
     for (uint32_t i = 0; i < n; i++)
         if (topology_address(names[i], a).n && is_gpu(&f, names[i]))
@@ -121,17 +114,12 @@ static bool discover(struct driver_backend *base, struct arena *a,
     return true;
 }
 
-static void intel_free(struct driver_backend *b)
-{
-    free(b);
-}
-
-static const struct driver_backend_ops OPS = {
-    .name = "intel", .free = intel_free, .discover = discover};
+static const struct driver_backend_ops OPS = {.name = "intel",
+                                              .free = found_backend_free,
+                                              .discover = discover,
+                                              .watch = found_backend_watch};
 
 struct driver_backend *driver_backend_intel_new(const struct driver_discover_opts *o)
 {
-    struct intel_backend *b = mem_zalloc(sizeof *b);
-    *b = (struct intel_backend){{&OPS}, *o};
-    return &b->base;
+    return found_backend_new(&OPS, o);
 }

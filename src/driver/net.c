@@ -8,16 +8,10 @@
 #include <stdlib.h>
 
 #include "base/map.h"
-#include "base/mem.h"
 #include "driver/found.h"
 
 #define DOMAIN "dra.net/"
 enum { LABEL_MAX = 63, VALUE_MAX = 64 };
-
-struct net_backend {
-    struct driver_backend base;
-    struct driver_discover_opts opts;
-};
 
 struct net_scan {
     struct found *f;
@@ -234,10 +228,9 @@ static bool is_uplinks(const struct net_scan *s, struct str rdma)
 static bool discover(struct driver_backend *base, struct arena *a,
                      struct driver_inventory *out, struct err *e)
 {
-    const struct net_backend *b = (struct net_backend *)base;
     struct found f;
     (void)e;
-    found_init(&f, &b->opts, a);
+    found_backend_begin(base, a, &f);
     struct net_scan s = {.f = &f, .uplink = find_uplink(&f)};
     s.nrdma = sysfs_names(&f.sysfs, &s.rdma, "/sys/class/infiniband");
     s.taken = ARENA_ARRAY(a, bool, s.nrdma);
@@ -249,17 +242,12 @@ static bool discover(struct driver_backend *base, struct arena *a,
     return true;
 }
 
-static void net_free(struct driver_backend *b)
-{
-    free(b);
-}
-
-static const struct driver_backend_ops OPS = {
-    .name = "net", .free = net_free, .discover = discover};
+static const struct driver_backend_ops OPS = {.name = "net",
+                                              .free = found_backend_free,
+                                              .discover = discover,
+                                              .watch = found_backend_watch};
 
 struct driver_backend *driver_backend_net_new(const struct driver_discover_opts *o)
 {
-    struct net_backend *b = mem_zalloc(sizeof *b);
-    *b = (struct net_backend){{&OPS}, *o};
-    return &b->base;
+    return found_backend_new(&OPS, o);
 }

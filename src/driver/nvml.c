@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "driver/nvml_health.h"
 
 struct nvml_backend {
     struct driver_backend base;
     struct driver_discover_opts opts;
     struct nvml_api api;
+    struct nvml_health *health;
 };
 
 struct own { /* of a device */
@@ -88,6 +90,18 @@ static void add_common(const struct gpu *g, struct found_device *d)
     topology_pci(g->f, d, g->address);
 }
 
+/* NVIDIA's driver publishes the XID as the taint's value. */
+static void add_health(const struct gpu *g, struct found_device *d, struct nvml_mig mig)
+{
+    unsigned long long xid = nvml_health_xid(g->b->health, g->uuid,
+                                             mig.is ? mig.gpu_instance : NVML_WHOLE_GPU);
+    if (!xid)
+        return;
+    found_taint(g->f, d, "xid", arena_printf(g->f->a, "%llu", xid), "NoSchedule");
+    d->device.health = DRIVER_UNHEALTHY;
+    d->device.health_message = arena_printf(g->f->a, "XID %llu", xid);
+}
+
 static void add_device(const struct gpu *g, struct found_device *d, struct nvml_mig mig)
 {
     struct own *own = ARENA_NEW(g->f->a, struct own);
@@ -97,6 +111,7 @@ static void add_device(const struct gpu *g, struct found_device *d, struct nvml_
     /* What is given already is not given again by a hook of NVIDIA's runtime. */
     found_env(g->f, d, "NVIDIA_VISIBLE_DEVICES=void");
     nvml_add_files(g->f, d, g->driver_version);
+    add_health(g, d, mig);
     found_add(g->f, d);
 }
 
@@ -176,8 +191,8 @@ static bool read_instance(const struct gpu *g, nvml_device mig, struct nvml_mig 
 static bool add_instance(const struct gpu *g, nvml_device mig, struct err *e)
 {
     struct nvml_mig at = {.is = true};
-    struct nvml_instance_info info;
-    struct nvml_attributes attributes;
+    struct nvml_instance_info info = {0};
+    struct nvml_attributes attributes = {0};
     struct str uuid, profile = profile_of(g, mig);
     int rc = text_of(g, g->b->api.uuid, mig, &uuid);
     if (rc == NVML_OK)
@@ -267,6 +282,7 @@ static bool discover(struct driver_backend *base, struct arena *a,
     struct nvml_backend *b = (struct nvml_backend *)base;
     struct found f;
     unsigned n = 0;
+    nvml_health_drain(b->health);
     found_init(&f, &b->opts, a);
     struct gpu g = {.b = b, .f = &f};
     int rc = b->api.count(&n);
@@ -363,13 +379,20 @@ static bool unprepare(struct driver_backend *base, const struct driver_undo *u,
 static void nvml_free(struct driver_backend *base)
 {
     struct nvml_backend *b = (struct nvml_backend *)base;
+    nvml_health_free(b->health);
     nvml_close(&b->api);
     free(b);
+}
+
+static int watch(struct driver_backend *base)
+{
+    return nvml_health_fd(((struct nvml_backend *)base)->health);
 }
 
 static const struct driver_backend_ops OPS = {.name = "nvml",
                                               .free = nvml_free,
                                               .discover = discover,
+                                              .watch = watch,
                                               .check = check,
                                               .prepare = prepare,
                                               .unprepare = unprepare};
@@ -380,8 +403,10 @@ struct driver_backend *driver_backend_nvml_new(const char *library,
 {
     struct nvml_backend *b = mem_zalloc(sizeof *b);
     *b = (struct nvml_backend){.base = {&OPS}, .opts = *o};
-    if (nvml_open(&b->api, library, e))
-        return &b->base;
-    free(b);
-    return NULL;
+    if (!nvml_open(&b->api, library, e)) {
+        free(b);
+        return NULL;
+    }
+    b->health = nvml_health_new(&b->api);
+    return &b->base;
 }

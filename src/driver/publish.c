@@ -422,8 +422,8 @@ static void make_plan(struct work *w, struct str node_uid, const struct doc *liv
 static enum progress look(struct work *w)
 {
     struct kept *k = take(w);
-    struct str uid;
-    struct doc live;
+    struct str uid = STR_NONE;
+    struct doc live = doc_make_list();
     if (!k->planned) {
         enum progress ok = ask_node(w, &uid);
         if (ok == PROGRESS_DONE)

@@ -213,18 +213,29 @@ static uint32_t new_counters(const struct cutter *c, const struct driver_device 
     return n;
 }
 
-/* Devices of one counter set stay in one slice, whatever its size: the server says it
- * when they are too many. */
+static bool fits(const struct cutter *c, const struct cut *s,
+                 const struct driver_device *d)
+{
+    return has_room(s, is_rich(d)) &&
+           s->ncounters + new_counters(c, d) <= SLICES_MAX_OLD_COUNTERS;
+}
+
+/* The slice with a set that it takes of, whatever that slice's size: the server says it
+ * when they are too many. Else the last one, or a new one. */
+static struct cut *slice_for(struct cutter *c, const struct driver_device *d)
+{
+    uint64_t at = slice_of_sets(c, d);
+    struct cut *last = c->slices.n ? &c->slices.v[c->slices.n - 1] : NULL;
+    if (at)
+        return &c->slices.v[at - 1];
+    return last && fits(c, last, d) ? last : add_slice(c);
+}
+
 static void cut_together(struct cutter *c)
 {
-    struct cut *last = NULL;
     for (uint32_t i = 0; i < c->v->ndevices; i++) {
         const struct driver_device *d = &c->v->devices[i];
-        uint64_t at = slice_of_sets(c, d);
-        struct cut *s = at ? &c->slices.v[at - 1] : last;
-        if (!at && (!s || !has_room(s, is_rich(d)) ||
-                    s->ncounters + new_counters(c, d) > SLICES_MAX_OLD_COUNTERS))
-            s = last = add_slice(c);
+        struct cut *s = slice_for(c, d);
         for (uint32_t k = 0; k < d->nconsumes; k++) {
             const struct driver_counter_set *set = find_set(c, d->consumes[k].name);
             if (set && !strmap_find(&c->sets, set->name))

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "driver/found.h"
 
 enum { GOOGLE = 0x1ae0 };
@@ -16,11 +15,6 @@ static const struct {
     const char *name;
 } GENERATIONS[] = {
     {0x005e, "v4"}, {0x0062, "v5p"}, {0x0063, "v5e"}, {0x006f, "v6e"}, {0x0076, "tpu7x"},
-};
-
-struct tpu_backend {
-    struct driver_backend base;
-    struct driver_discover_opts opts;
 };
 
 static struct str generation_of(const struct found *f, struct str address)
@@ -82,11 +76,10 @@ static void add_chip(struct found *f, struct str address, uint32_t i, uint32_t n
 static bool discover(struct driver_backend *base, struct arena *a,
                      struct driver_inventory *out, struct err *e)
 {
-    const struct tpu_backend *b = (struct tpu_backend *)base;
     struct found f;
     struct str *chips;
     (void)e;
-    found_init(&f, &b->opts, a);
+    found_backend_begin(base, a, &f);
     uint32_t n = find_chips(&f, &chips);
     for (uint32_t i = 0; i < n; i++)
         add_chip(&f, chips[i], i, n);
@@ -94,17 +87,12 @@ static bool discover(struct driver_backend *base, struct arena *a,
     return true;
 }
 
-static void tpu_free(struct driver_backend *b)
-{
-    free(b);
-}
-
-static const struct driver_backend_ops OPS = {
-    .name = "tpu", .free = tpu_free, .discover = discover};
+static const struct driver_backend_ops OPS = {.name = "tpu",
+                                              .free = found_backend_free,
+                                              .discover = discover,
+                                              .watch = found_backend_watch};
 
 struct driver_backend *driver_backend_tpu_new(const struct driver_discover_opts *o)
 {
-    struct tpu_backend *b = mem_zalloc(sizeof *b);
-    *b = (struct tpu_backend){{&OPS}, *o};
-    return &b->base;
+    return found_backend_new(&OPS, o);
 }

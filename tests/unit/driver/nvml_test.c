@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GPUs of NVIDIA by a library that answers as recorded. */
-#include "driver/discover.h"
 #include "driver/nvml.h"
+
+#include <dlfcn.h>
+#include <poll.h>
+
+#include "driver/discover.h"
 #include "tree.h"
 #include "unit/unit.h"
 
@@ -198,12 +202,57 @@ static void test_configs(void **state)
     close_site(&s);
 }
 
+/* ---- health ---- */
+
+static void tell(struct site *s, unsigned card, unsigned xid, unsigned instance)
+{
+    void (*fn)(unsigned card, unsigned xid, unsigned instance);
+    void *lib = dlopen(library, RTLD_NOW), *at = dlsym(lib, "fake_nvml_tell");
+    struct err e = ERR_INIT;
+    assert_non_null(at);
+    memcpy(&fn, &at, sizeof fn);
+    fn(card, xid, instance);
+    struct pollfd p = {s->b->ops->watch(s->b), POLLIN, 0};
+    assert_int_equal(poll(&p, 1, 60000), 1);
+    assert_true(s->b->ops->discover(s->b, &s->a, &s->v, &e));
+    assert_int_equal(poll(&p, 1, 0), 0);
+    dlclose(lib);
+}
+
+static const char *health(const struct site *s)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (uint32_t i = 0; i < s->v.ndevices; i++)
+        strbuf_addf(&b, "%.*s%s", STR_ARG(s->v.devices[i].health_message),
+                    s->v.devices[i].ntaints ? "! " : "- ");
+    struct str text = arena_str((struct arena *)&s->a, strbuf_str(&b));
+    strbuf_release(&b);
+    return text.p;
+}
+
+/* One instance, the whole of a GPU, another GPU; a program's fault is none. */
+static void test_health(void **state)
+{
+    struct site s;
+    (void)state;
+    open_site(&s);
+    assert_string_equal(health(&s), "- - - ");
+    tell(&s, 1, 94, 9);
+    assert_string_equal(health(&s), "- - XID 94! ");
+    tell(&s, 0, 79, 0xffffffff);
+    assert_string_equal(health(&s), "XID 79! - XID 94! ");
+    tell(&s, 1, 48, 0xffffffff);
+    assert_string_equal(health(&s), "XID 79! XID 48! XID 48! ");
+    close_site(&s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),
         cmocka_unit_test(test_no_library),
         cmocka_unit_test(test_configs),
+        cmocka_unit_test(test_health),
     };
     library = argc > 1 ? argv[1] : NULL;
     return cmocka_run_group_tests(tests, NULL, NULL);
