@@ -33,16 +33,6 @@ void cluster_open(struct cluster *c, const char *runtime_config,
     c->other = client_of(c);
 }
 
-void cluster_close(struct cluster *c)
-{
-    client_free(c->client);
-    client_free(c->other);
-    server_free(c->server);
-    net_loop_free(c->loop);
-    tree_close(&c->t);
-    arena_fini(&c->a);
-}
-
 static void on_tick(void *ctx)
 {
     (void)ctx;
@@ -96,4 +86,27 @@ struct doc cluster_ask(struct cluster *c, const char *method, const char *path,
     struct doc_source src = {.name = "answer", .text = r.body};
     doc_read_json(&src, &c->a, &d, NULL);
     return d;
+}
+
+static void on_stopped(void *ctx)
+{
+    *(bool *)ctx = true;
+}
+
+static bool is_set(void *ctx)
+{
+    return *(bool *)ctx;
+}
+
+void cluster_close(struct cluster *c)
+{
+    bool stopped = false;
+    client_free(c->client);
+    client_free(c->other);
+    server_stop(c->server, on_stopped, &stopped);
+    cluster_await(c, is_set, &stopped, "the server stops");
+    server_free(c->server);
+    net_loop_free(c->loop);
+    tree_close(&c->t);
+    arena_fini(&c->a);
 }
