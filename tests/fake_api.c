@@ -622,9 +622,10 @@ void fake_api_tell_some(struct fake_api *f, uint32_t n)
                       arena_str(f->a, doc_get_text(e, "resource")).p,
                       doc_get(e, "object"));
     }
-    memmove(f->untold.items, f->untold.items + i,
-            (f->untold.n - i) * sizeof *f->untold.items);
     f->untold.n -= i;
+    if (f->untold.n)
+        memmove(f->untold.items, f->untold.items + i,
+                f->untold.n * sizeof *f->untold.items);
 }
 
 void fake_api_settle(struct fake_api *f)

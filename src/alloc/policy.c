@@ -299,7 +299,8 @@ void policy_improve(struct solver *s, const struct alloc_plan *p, struct host *h
     c.options.max_steps = PART_STEPS;
     arena_init(&c.a);
     struct pick *picks = ARENA_ARRAY(&c.a, struct pick, n);
-    memcpy(picks, s->picks.v, n * sizeof *picks);
+    if (n)
+        memcpy(picks, s->picks.v, n * sizeof *picks);
     weigh_first(&c, picks, n);
     if (has_choice(p))
         look_around(&c);
