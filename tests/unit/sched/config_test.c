@@ -74,9 +74,9 @@ static void test_refused(void **state)
         {"kind: KubeSchedulerConfiguration\napiVersion: v1\n",
          "must be kubescheduler.config.k8s.io/v1"},
         {HEAD "profiles: [{schedulerName: a}, {schedulerName: a}]\n", "a"},
-        {HEAD
-         "profiles: [{schedulerName: a, plugins: {score: {enabled: [{name: No}]}}}]\n",
-         "there is no plugin \"No\""},
+        {HEAD "profiles: [{schedulerName: a, plugins: {score: {enabled: [{name: "
+              "Nobody}]}}}]\n",
+         "there is no plugin \"Nobody\""},
         {HEAD
          "profiles: [{schedulerName: a, pluginConfig: [{name: DynamicResources, args: "
          "{policy: worst-fit}}]}]\n",
