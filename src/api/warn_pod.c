@@ -224,7 +224,7 @@ static void warn_volumes(const struct pod *p)
         {"rbd", "deprecated in v1.28, non-functional in v1.31+"},
     };
     const struct doc *list = doc_get(p->spec, "volumes");
-    for (uint32_t i = 0; i < count(list); i++)
+    for (uint32_t i = 0; i < count(list); i++) {
         for (size_t j = 0; j < sizeof OLD / sizeof *OLD; j++) {
             const struct doc *d = doc_get(&list->items[i], OLD[j][0]);
             const char *shown =
@@ -233,6 +233,11 @@ static void warn_volumes(const struct pod *p)
                 warn_tell(p->w, "%s: %s", path(p, "spec.volumes[%u].%s", i, shown),
                           OLD[j][1]);
         }
+        warn_of_claim_spec(
+            p->w, doc_path(&list->items[i], "ephemeral.volumeClaimTemplate.spec"),
+            path(p, "spec.volumes[%u].ephemeral.volumeClaimTemplate.spec", i));
+    }
+    warn_of_overlaps(p->w, list);
 }
 
 /* ---- lists whose items are said twice ---- */
@@ -480,6 +485,25 @@ static void warn_pod(const struct pod *p)
     warn_addresses(p);
 }
 
+/* Of a name that is no label; used: by what of the pods. */
+static void warn_name(const struct api_warn *w, const struct doc *object,
+                      const char *used)
+{
+    struct str problems[NAME_MAX_PROBLEMS], all = STR("");
+    struct str name = doc_get_text(doc_get(object, "metadata"), "name");
+    unsigned n = name.n ? name_check(NAME_DNS1123_LABEL, name, w->a, problems) : 0;
+    for (unsigned i = 0; i < n; i++)
+        all = arena_printf(w->a, "%.*s%s%.*s", STR_ARG(all), i ? " " : "",
+                           STR_ARG(problems[i]));
+    if (n)
+        warn_tell(w,
+                  "metadata.name: this is used in %s, which can result in surprising "
+                  "behavior; a DNS label is recommended: [%.*s]",
+                  used, STR_ARG(all));
+}
+
+static const char NAMES[] = "Pod names and hostnames";
+
 void warn_of_pod(const struct api_warn *w, const struct doc *object,
                  const struct doc *old)
 {
@@ -487,8 +511,10 @@ void warn_of_pod(const struct api_warn *w, const struct doc *object,
                     .at = "",
                     .spec = doc_get(object, "spec"),
                     .annotations = doc_path(object, "metadata.annotations")};
-    if (!old) /* nobody changes pods by hand */
-        warn_pod(&p);
+    if (old) /* nobody changes pods by hand */
+        return;
+    warn_name(w, object, "the Pod's hostname");
+    warn_pod(&p);
 }
 
 static void warn_template(const struct api_warn *w, const struct doc *object,
@@ -523,11 +549,58 @@ void warn_of_workload(const struct api_warn *w, const struct doc *object,
         warn_template(w, object, "spec.template");
 }
 
+/* One that names its pods after itself. */
+void warn_of_set(const struct api_warn *w, const struct doc *object,
+                 const struct doc *old)
+{
+    if (!old)
+        warn_name(w, object, NAMES);
+    warn_of_workload(w, object, old);
+}
+
+/* Which of an Indexed job's many pods are done may get too long to be told. */
+static void warn_job_size(const struct api_warn *w, const struct doc *object,
+                          const char *at)
+{
+    const struct doc *spec = doc_path(object, at);
+    int64_t completions = 0, parallelism = 0;
+    doc_get_int64(spec, "completions", &completions);
+    doc_get_int64(spec, "parallelism", &parallelism);
+    if (doc_is_string(doc_get(spec, "completionMode"), "Indexed") &&
+        completions > 100000 && parallelism > 10000)
+        warn_tell(w,
+                  "%s: In Indexed Jobs with a number of completions higher than 10^5 and "
+                  "a parallelism higher than 10^4, Kubernetes might not be able to track "
+                  "completedIndexes when a big number of indexes fail",
+                  at);
+}
+
+void warn_of_job(const struct api_warn *w, const struct doc *object,
+                 const struct doc *old)
+{
+    if (!old)
+        warn_name(w, object, NAMES);
+    if (is_changed(object, old))
+        warn_job_size(w, object, "spec");
+    warn_of_workload(w, object, old);
+}
+
 void warn_of_schedule(const struct api_warn *w, const struct doc *object,
                       const struct doc *old)
 {
-    if (is_changed(object, old))
+    struct str schedule = doc_get_text(doc_get(object, "spec"), "schedule");
+    if (!old)
+        warn_name(w, object, NAMES);
+    if (is_changed(object, old)) {
+        warn_job_size(w, object, "spec.jobTemplate.spec");
         warn_template(w, object, "spec.jobTemplate.spec.template");
+    }
+    if (old && str_find(schedule, STR("TZ")) != SIZE_MAX)
+        warn_tell(
+            w,
+            "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
+            "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for "
+            "more details");
 }
 
 void warn_of_template(const struct api_warn *w, const struct doc *object,

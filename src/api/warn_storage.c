@@ -66,7 +66,7 @@ void warn_of_volume(const struct api_warn *w, const struct doc *object,
 }
 
 static void warn_fraction(const struct api_warn *w, const struct doc *spec,
-                          const char *map)
+                          const char *at, const char *map)
 {
     const struct doc *size = doc_get(doc_get(doc_get(spec, "resources"), map), "storage");
     struct quantity q;
@@ -77,9 +77,15 @@ static void warn_fraction(const struct api_warn *w, const struct doc *spec,
         return;
     struct str text = quantity_print(&q, w->a);
     warn_tell(w,
-              "spec.resources.%s[storage]: fractional byte value \"%.*s\" is invalid, "
+              "%s.resources.%s[storage]: fractional byte value \"%.*s\" is invalid, "
               "must be an integer",
-              map, STR_ARG(text));
+              at, map, STR_ARG(text));
+}
+
+void warn_of_claim_spec(const struct api_warn *w, const struct doc *spec, const char *at)
+{
+    warn_fraction(w, spec, at, "requests");
+    warn_fraction(w, spec, at, "limits");
 }
 
 void warn_of_claim(const struct api_warn *w, const struct doc *object,
@@ -92,8 +98,7 @@ void warn_of_claim(const struct api_warn *w, const struct doc *object,
                   "metadata.annotations[%s]: deprecated since v1.8; use "
                   "\"storageClassName\" attribute instead",
                   KEY);
-    warn_fraction(w, spec, "requests");
-    warn_fraction(w, spec, "limits");
+    warn_of_claim_spec(w, spec, "spec");
 }
 
 void warn_of_class(const struct api_warn *w, const struct doc *object,

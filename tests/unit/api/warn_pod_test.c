@@ -94,6 +94,30 @@ static const struct {
     {C "\"ports\":[{\"containerPort\":1,\"protocol\":\"TCP\",\"hostIP\":\"1.2.3.4\"}]}]",
      "spec.containers[0].ports[0]: hostIP set without hostPort: {Name: HostPort:0 "
      "ContainerPort:1 Protocol:TCP HostIP:1.2.3.4}\n"},
+    {"\"volumes\":[{\"name\":\"v\",\"ephemeral\":{\"volumeClaimTemplate\":{\"spec\":{"
+     "\"resources\":{\"requests\":{\"storage\":\"1500m\"}}}}}}]",
+     "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources.requests[storage]: "
+     "fractional byte value \"1500m\" is invalid, must be an integer\n"},
+    {"\"volumes\":[{\"name\":\"v\",\"configMap\":{\"name\":\"m\",\"items\":[{\"key\":"
+     "\"a\","
+     "\"path\":\"x\"},{\"key\":\"b\",\"path\":\"x/y/\"},{\"key\":\"c\",\"path\":\"xy\"},"
+     "{\"key\":\"d\",\"path\":\"x\"}]}},{\"name\":\"s\",\"secret\":{\"secretName\":\"t\","
+     "\"items\":[{\"path\":\"x\"}]}}]",
+     "volume \"v\" (ConfigMap \"m\"): overlapping paths: \"x/y\" with \"x\"\n"
+     "volume \"v\" (ConfigMap \"m\"): overlapping paths: \"x\" with \"x\"\n"
+     "volume \"v\" (ConfigMap \"m\"): overlapping paths: \"x\" with \"x/y\"\n"},
+    {"\"volumes\":[{\"name\":\"p\",\"projected\":{\"sources\":[{},{\"secret\":{\"name\":"
+     "\"s\",\"items\":[{\"path\":\"a/b\"}]}},{\"serviceAccountToken\":{\"path\":\"a\"}},"
+     "{\"clusterTrustBundle\":{\"signerName\":\"n\",\"path\":\"a/c\"}},"
+     "{\"podCertificate\":{\"keyPath\":\"k\",\"certificateChainPath\":\"k\"}}]}}]",
+     "volume \"p\" (Projected) has no sources provided\n"
+     "volume \"p\" (Projected): overlapping paths: \"a\" (ServiceAccountToken) with "
+     "\"a/b\" (Secret \"s\")\n"
+     "volume \"p\" (Projected): overlapping paths: \"a/c\" (ClusterTrustBundle \"n\") "
+     "with "
+     "\"a\" (ServiceAccountToken)\n"
+     "volume \"p\" (Projected): overlapping paths: \"k\" (PodCertificate key) with \"k\" "
+     "(PodCertificate chain)\n"},
     {"\"terminationGracePeriodSeconds\":-1",
      "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and "
      "will be treated as 1\n"},
@@ -155,9 +179,39 @@ static void test_templates(void **state)
     }
 }
 
+#define SURPRISE                                                                         \
+    ", which can result in surprising behavior; a DNS label is recommended: [must not "  \
+    "contain dots]\n"
+#define MANY "\"completionMode\":\"Indexed\",\"completions\":100001,\"parallelism\":10001"
+
+static void test_names_and_sizes(void **state)
+{
+    static const char
+        NAMED[] = "{\"metadata\":{\"name\":\"a.b\",\"generation\":1}}",
+        OF_PODS[] = "metadata.name: this is used in Pod names and hostnames" SURPRISE;
+    (void)state;
+    check("v1", "Pod", NAMED, NULL,
+          "metadata.name: this is used in the Pod's hostname" SURPRISE);
+    check("apps/v1", "Deployment", NAMED, NULL, OF_PODS);
+    check("batch/v1", "Job", NAMED, NULL, OF_PODS);
+    check("batch/v1", "CronJob", NAMED, NULL, OF_PODS);
+    check("batch/v1", "CronJob", NAMED, NAMED, "");
+    check("apps/v1", "StatefulSet", NAMED, NULL, "");
+    check("batch/v1", "Job", "{\"metadata\":{\"name\":\"a\"},\"spec\":{" MANY "}}", NULL,
+          "spec: In Indexed Jobs with a number of completions higher than 10^5 and a "
+          "parallelism higher than 10^4, Kubernetes might not be able to track "
+          "completedIndexes when a big number of indexes fail\n");
+    check("batch/v1", "CronJob", "{\"spec\":{\"schedule\":\"TZ=UTC * * * * *\"}}",
+          "{\"spec\":{}}",
+          "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
+          "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more "
+          "details\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pods),
-                                       cmocka_unit_test(test_templates)};
+                                       cmocka_unit_test(test_templates),
+                                       cmocka_unit_test(test_names_and_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
