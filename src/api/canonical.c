@@ -233,6 +233,15 @@ static void restore_items(const struct api_field *f, struct doc *d,
     }
 }
 
+/* A request of v1beta1 that has nothing but an empty list is one for exactly that. */
+static bool is_only_empty(const struct api_field *f, const struct doc *sent)
+{
+    bool only = strcmp(f->name, "exactly") == 0 && sent->type == DOC_MAP && sent->n > 0;
+    for (uint32_t i = 0; only && i < sent->n; i++)
+        only = sent->members[i].value.type == DOC_LIST && !sent->members[i].value.n;
+    return only;
+}
+
 void api_restore_empty_lists(const struct api_type *t, struct doc *d,
                              const struct doc *sent, struct arena *a)
 {
@@ -245,6 +254,8 @@ void api_restore_empty_lists(const struct api_type *t, struct doc *d,
         if (value && !have && f->container == API_LIST && value->type == DOC_LIST &&
             value->n == 0)
             doc_set(a, d, f->name, *value);
+        else if (value && !have && is_only_empty(f, value))
+            doc_set(a, d, f->name, doc_dup(a, value));
         else if (!have || have->type != value->type || f->form != API_STRUCT)
             continue;
         else if (f->container == API_ONE)

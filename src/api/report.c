@@ -106,6 +106,29 @@ static const char *shown_zero(const struct place *p)
     }
 }
 
+/* As Go names a field that JSON has under this name. */
+static void show_name(const char *name, bool tagged, struct strbuf *out)
+{
+    static const struct {
+        const char *json, *go;
+    } SHORT[] = {
+        {"api", "API"}, {"id", "ID"}, {"ip", "IP"}, {"uid", "UID"}, {"url", "URL"}};
+    size_t n = 0;
+    for (size_t i = 0; !tagged && !n && i < sizeof SHORT / sizeof *SHORT; i++) {
+        size_t len = strlen(SHORT[i].json);
+        if (strncmp(name, SHORT[i].json, len) == 0 &&
+            (name[len] < 'a' || name[len] > 'z')) {
+            strbuf_adds(out, SHORT[i].go);
+            n = len;
+        }
+    }
+    char first = name[n];
+    if (!tagged && n == 0 && first >= 'a' && first <= 'z')
+        first = (char)(first - 'a' + 'A');
+    if (first)
+        strbuf_addf(out, "%c%s", first, name + n + 1);
+}
+
 /* In the order in which Go declares the fields, which is that of their numbers. */
 static void show_struct(const struct api_type *t, bool tagged, const struct doc *d,
                         struct strbuf *out)
@@ -121,10 +144,9 @@ static void show_struct(const struct api_type *t, bool tagged, const struct doc 
                       !(f->flags & API_POINTER) && f->type->form == API_STRUCT;
         if (!value && tagged)
             continue;
-        char first = f->name[0];
-        if (!tagged && first >= 'a' && first <= 'z')
-            first = (char)(first - 'a' + 'A');
-        strbuf_addf(out, "%s\"%c%s\":", comma, first, f->name + 1);
+        strbuf_addf(out, "%s\"", comma);
+        show_name(f->name, tagged, out);
+        strbuf_adds(out, "\":");
         if (value || inside)
             show_value(f, false, tagged, value ? value : &nothing, out);
         else

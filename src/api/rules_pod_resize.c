@@ -167,10 +167,17 @@ static bool restarts_with_pod(const struct doc *container)
     return false;
 }
 
+static bool lists_nothing(const struct doc *d)
+{
+    return d && d->type == DOC_LIST && d->n == 0;
+}
+
 static struct doc rest_of(struct arena *a, const struct doc *container)
 {
     struct doc rest = doc_dup(a, container);
     doc_remove(&rest, STR("resources"));
+    if (lists_nothing(api_member(&rest, "resizePolicy")))
+        doc_remove(&rest, STR("resizePolicy"));
     return rest;
 }
 

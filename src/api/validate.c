@@ -172,12 +172,13 @@ static bool same_lists(struct api_walk *w, const struct api_field *f, const stru
     return same;
 }
 
-/* What Go has where nothing was written. */
+/* What Go has where nothing was written; a pointer to a zero is something. */
 static bool is_nothing(const struct api_field *f, const struct doc *d)
 {
-    if (!d || d->type != DOC_BOOL)
-        return api_empty(d);
-    return !d->b && !(f && f->flags & API_POINTER);
+    bool scalar = d && (d->type == DOC_BOOL || d->type == DOC_STRING);
+    if (scalar && f && f->container == API_ONE && f->flags & API_POINTER)
+        return false;
+    return d && d->type == DOC_BOOL ? !d->b : api_empty(d);
 }
 
 bool api_same(struct api_walk *w, const struct api_field *f, const struct doc *a,
