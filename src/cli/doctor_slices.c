@@ -57,8 +57,8 @@ static void check_pool(struct doctor *d, const struct doc *items, struct strmap 
         doctor_wrong(d, "the pool is not whole: %lld of %lld slices of generation %lld",
                      (long long)n, (long long)wanted, (long long)generation);
     else
-        doctor_ok(d, "%u devices are published in %lld slices", devices->live,
-                  (long long)n);
+        doctor_ok(d, "published: %u device%s in %lld slice%s", devices->live,
+                  devices->live == 1 ? "" : "s", (long long)n, n == 1 ? "" : "s");
 }
 
 static void compare(struct doctor *d, const struct driver_inventory *v,
