@@ -327,14 +327,16 @@ static void sift(const struct job_look *l, struct job_list *active,
         for (end = i; end < active->n && active->v[end]->index == index;)
             end++;
         push_all(l, &same, active, i, end);
-        if (!same.v[0]->fits) {
+        if (!active->v[i]->fits) {
             push_all(l, doomed, &same, 0, same.n);
             continue;
         }
         if (same.n > 1)
             sort_by_harm(l, &same);
-        push_all(l, doomed, &same, 0, same.n - 1);
-        vec_push_in(l->a, left, same.v[same.n - 1]);
+        if (same.n) {
+            push_all(l, doomed, &same, 0, same.n - 1);
+            vec_push_in(l->a, left, same.v[same.n - 1]);
+        }
     }
 }
 

@@ -224,7 +224,7 @@ static void announce_end(const struct job_look *l, struct job_state *st)
     struct job_condition *c = &st->finished;
     if (!c->type)
         return;
-    if (strcmp(c->type, "Failed") && ensure(l, &st->status, c, true))
+    if (strcmp(c->type, "Failed") != 0 && ensure(l, &st->status, c, true))
         st->flush = true;
     c->type = is_success(c) ? "Complete" : "Failed";
 }

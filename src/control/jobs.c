@@ -176,7 +176,7 @@ static void tell_end(struct jobs *j, struct sync *s, const struct run *r,
 {
     const struct job_condition *c = &r->state.finished;
     int64_t wanted = r->look.v.completions;
-    if (strcmp(c->type, "Complete")) {
+    if (strcmp(c->type, "Complete") != 0) {
         tell(j, s, "Warning", c->reason, c->message);
         return;
     }
@@ -320,9 +320,9 @@ static void on_job(void *ctx, const struct object *old, const struct object *now
     }
     if (now && job_is_finished(now->doc))
         job_orphans_add(j, now);
-    if (is_new_spec(old, now))
+    if (is_new_spec(old, now) && (now || old))
         worker_add(j->worker, now ? now->key : old->key);
-    else
+    else if (now)
         worker_add_after(j->worker, now->key, j->together_ms);
 }
 
