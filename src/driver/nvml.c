@@ -11,12 +11,14 @@
 
 #include "base/mem.h"
 #include "driver/nvml_health.h"
+#include "driver/nvml_known.h"
 
 struct nvml_backend {
     struct driver_backend base;
     struct driver_discover_opts opts;
     struct nvml_api api;
     struct nvml_health *health;
+    struct nvml_known known;
 };
 
 struct own { /* of a device */
@@ -90,6 +92,13 @@ static void add_common(const struct gpu *g, struct found_device *d)
     topology_pci(g->f, d, g->address);
 }
 
+static const void *own_new(struct arena *a, bool mig, struct str uuid)
+{
+    struct own *own = ARENA_NEW(a, struct own);
+    *own = (struct own){mig, uuid};
+    return own;
+}
+
 /* NVIDIA's driver publishes the XID as the taint's value. */
 static void add_health(const struct gpu *g, struct found_device *d, struct nvml_mig mig)
 {
@@ -104,9 +113,7 @@ static void add_health(const struct gpu *g, struct found_device *d, struct nvml_
 
 static void add_device(const struct gpu *g, struct found_device *d, struct nvml_mig mig)
 {
-    struct own *own = ARENA_NEW(g->f->a, struct own);
-    *own = (struct own){mig.is, d->device.identity};
-    d->device.own = own;
+    d->device.own = own_new(g->f->a, mig.is, d->device.identity);
     nvml_add_nodes(g->f, d, g->minor, mig);
     /* What is given already is not given again by a hook of NVIDIA's runtime. */
     found_env(g->f, d, "NVIDIA_VISIBLE_DEVICES=void");
@@ -236,34 +243,50 @@ static bool add_instances(const struct gpu *g, struct err *e)
 
 /* ---- discovery ---- */
 
-static bool read_gpu(struct gpu *g, struct err *e)
+static int read_gpu(struct gpu *g)
 {
     const struct nvml_api *api = &g->b->api;
     struct nvml_pci_info pci = {{0}};
-    int rc = text_of(g, api->uuid, g->device, &g->uuid);
+    int rc = api->by_index(g->index, &g->device);
+    if (rc == NVML_OK)
+        rc = text_of(g, api->uuid, g->device, &g->uuid);
     if (rc == NVML_OK)
         rc = text_of(g, api->name, g->device, &g->product);
     if (rc == NVML_OK)
         rc = api->minor(g->device, &g->minor);
     if (rc == NVML_OK)
         rc = api->pci_info(g->device, &pci);
-    if (rc != NVML_OK)
-        return failed(g, rc, "what it is", e);
     pci.bus_id[sizeof pci.bus_id - 1] = '\0';
     g->address = topology_address(str_from(pci.bus_id), g->f->a);
-    return true;
+    return rc;
+}
+
+/* All of the GPU was found: from the first of these devices on. */
+static void know(const struct gpu *g, size_t first)
+{
+    nvml_known_forget(&g->b->known, g->index);
+    for (size_t i = first; i < g->f->devices.n; i++) {
+        const struct driver_device *d = &g->f->devices.v[i];
+        const struct own *own = d->own;
+        nvml_known_add(&g->b->known, g->index, own->mig, d);
+    }
 }
 
 static bool add_one(struct gpu *g, struct err *e)
 {
+    struct nvml_backend *b = g->b;
     unsigned mode = 0, pending = 0;
-    int rc = g->b->api.by_index(g->index, &g->device);
+    size_t first = g->f->devices.n;
+    int rc = read_gpu(g);
+    if (rc == NVML_GPU_IS_LOST && nvml_known_lost(&b->known, g->index, g->f, own_new))
+        return true;
     if (rc != NVML_OK)
-        return failed(g, rc, "handle", e);
-    if (!read_gpu(g, e))
+        return failed(g, rc, "what it is", e);
+    rc = b->api.mig_mode(g->device, &mode, &pending);
+    if (!(rc == NVML_OK && mode ? add_instances(g, e) : add_gpu(g, e)))
         return false;
-    rc = g->b->api.mig_mode(g->device, &mode, &pending);
-    return rc == NVML_OK && mode ? add_instances(g, e) : add_gpu(g, e);
+    know(g, first);
+    return true;
 }
 
 static void read_versions(struct gpu *g)
@@ -380,6 +403,7 @@ static void nvml_free(struct driver_backend *base)
 {
     struct nvml_backend *b = (struct nvml_backend *)base;
     nvml_health_free(b->health);
+    nvml_known_fini(&b->known);
     nvml_close(&b->api);
     free(b);
 }

@@ -246,13 +246,47 @@ static void test_health(void **state)
     close_site(&s);
 }
 
+static void lose(unsigned cards)
+{
+    void (*fn)(unsigned cards);
+    void *lib = dlopen(library, RTLD_NOW), *at = dlsym(lib, "fake_nvml_lose");
+    assert_non_null(at);
+    memcpy(&fn, &at, sizeof fn);
+    fn(cards);
+    dlclose(lib);
+}
+
+/* GPUs that have fallen off the bus keep their names and get a taint, until they are
+ * back.
+ */
+static void test_lost(void **state)
+{
+    struct site s;
+    struct err e = ERR_INIT;
+    (void)state;
+    open_site(&s);
+    lose(3);
+    assert_true(s.b->ops->discover(s.b, &s.a, &s.v, &e));
+    assert_string_equal(health(&s),
+                        "the GPU is lost! the GPU is lost! the GPU is lost! ");
+    assert_true(str_is(s.v.devices[0].name, "gpu-0"));
+    assert_true(str_is(s.v.devices[2].name, "gpu-3-mig-1g5gbme-20-6"));
+    assert_true(str_is(s.v.devices[0].taints[0].key, "gpu.nvidia.com/gpu-lost"));
+    lose(2);
+    assert_true(s.b->ops->discover(s.b, &s.a, &s.v, &e));
+    assert_string_equal(health(&s), "- the GPU is lost! the GPU is lost! ");
+    lose(0);
+    assert_true(s.b->ops->discover(s.b, &s.a, &s.v, &e));
+    assert_string_equal(health(&s), "- - - ");
+    close_site(&s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),
-        cmocka_unit_test(test_no_library),
-        cmocka_unit_test(test_configs),
-        cmocka_unit_test(test_health),
+        cmocka_unit_test(test_found),   cmocka_unit_test(test_no_library),
+        cmocka_unit_test(test_configs), cmocka_unit_test(test_health),
+        cmocka_unit_test(test_lost),
     };
     library = argc > 1 ? argv[1] : NULL;
     return cmocka_run_group_tests(tests, NULL, NULL);
