@@ -382,6 +382,36 @@ static enum progress sync_key(struct work *w)
 
 /* ---- life ---- */
 
+/* ---- everything again: what somebody has missed is not missed for good ---- */
+
+enum { COMPARE_MS = 600000 };
+
+static void compare_claim(void *ctx, const struct object *o)
+{
+    add_key(ctx, "claim", o->namespace, o->name);
+}
+
+static void compare_pod(void *ctx, const struct object *o)
+{
+    look_at_pod(ctx, o, false);
+}
+
+static void compare_group(void *ctx, const struct object *o)
+{
+    look_at_group(ctx, o, false);
+}
+
+static void on_compare(void *ctx)
+{
+    struct claims *c = ctx;
+    if (!claims_synced(c))
+        return;
+    informer_each(c->claims, compare_claim, c);
+    informer_each(c->pods, compare_pod, c);
+    if (c->groups)
+        informer_each(c->groups, compare_group, c);
+}
+
 static struct informer *watch(struct claims *c, const struct client_kind *kind,
                               const struct informer_ops *ops)
 {
@@ -419,6 +449,8 @@ struct claims *claims_new(struct client *client, const struct claims_opts *opts)
     c->templates = watch(c, &claims_kind_template, &TEMPLATE);
     if (opts->pod_groups)
         c->groups = watch(c, &claims_kind_group, &GROUP);
+    c->compare =
+        net_timer_start(client_loop(client), COMPARE_MS, COMPARE_MS, on_compare, c);
     return c;
 }
 
@@ -432,6 +464,7 @@ void claims_free(struct claims *c)
 {
     if (!c)
         return;
+    net_timer_stop(c->compare);
     worker_free(c->worker);
     events_free(c->events);
     informer_free(c->pods);

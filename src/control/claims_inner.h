@@ -32,6 +32,7 @@ struct claims {
     uint32_t ndeleted;
     struct worker *worker; /* "pod:NS/NAME", "podgroup:NS/NAME", "claim:NS/NAME" */
     struct events *events;
+    struct net_timer *compare; /* until everything is looked at again */
 };
 
 extern const struct client_kind claims_kind_claim, claims_kind_pod, claims_kind_group,
