@@ -179,13 +179,24 @@ static bool remake(struct driver_prepare *p, struct prepare_entry *x, struct are
     return true;
 }
 
+/* What was begun and not done is taken back; but where an entry was damaged, it may have
+ * said that this was done, and a pod may run: then the kubelet's next word decides. */
+static bool finish_undone(struct driver_prepare *p, struct prepare_entry *x,
+                          struct arena *a, struct err *e)
+{
+    if (x->hold == DRIVER_PREPARING && journal_has_damage(p->journal))
+        return err_set(e, ERR_INVALID,
+                       "its preparation did not end, or the entry is lost that says so");
+    return prepare_undo(p, x, a, e);
+}
+
 static void recover_one(struct driver_prepare *p, struct str uid, struct arena *a)
 {
     struct prepare_entry x = {0};
     struct err e = ERR_INIT;
     bool ok =
         prepare_entry_read(arena_str(a, journal_get(p->journal, uid)), a, &x, &e) &&
-        (x.hold == DRIVER_PREPARED ? remake(p, &x, a, &e) : prepare_undo(p, &x, a, &e));
+        (x.hold == DRIVER_PREPARED ? remake(p, &x, a, &e) : finish_undone(p, &x, a, &e));
     if (!ok)
         prepare_complain(p, "claim %.*s/%.*s: %s", STR_ARG(x.namespace), STR_ARG(x.name),
                          err_text(&e));
@@ -202,6 +213,19 @@ static struct str *claim_uids(const struct driver_prepare *p, struct arena *a,
     return v;
 }
 
+/* A damaged entry may be of any claim: files stay until somebody has looked. */
+static bool sweep(struct driver_prepare *p, struct err *e)
+{
+    if (!journal_has_damage(p->journal))
+        return prepare_sweep(p, e);
+    prepare_complain(p,
+                     "%.*s/" PREPARE_JOURNAL
+                     ".damaged is there: files of claims that are "
+                     "not known stay until it is removed",
+                     STR_ARG(p->o.data_dir));
+    return true;
+}
+
 bool driver_prepare_recover(struct driver_prepare *p, struct err *e)
 {
     if (!journal_follow(p->journal, e))
@@ -216,9 +240,7 @@ bool driver_prepare_recover(struct driver_prepare *p, struct err *e)
     arena_fini(&each);
     arena_fini(&a);
     p->recovered = true;
-    /* A damaged entry may be of any claim: its files stay until somebody has looked. */
-    return (journal_has_damage(p->journal) || prepare_sweep(p, e)) &&
-           journal_sync(p->journal, e);
+    return sweep(p, e) && journal_sync(p->journal, e);
 }
 
 /* ---- devices as they are found ---- */

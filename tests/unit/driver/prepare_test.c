@@ -417,6 +417,68 @@ static void test_unknown_fields_are_kept(void **state)
     assert_int_equal(world_files(&w), 2);
 }
 
+/* Changes the identity in the entries of dev-4 from the n-th on. */
+static void damage(uint32_t n)
+{
+    const char *path = arena_printf(&w.a, "%s/claims.journal", w.opts.data_dir.p).p;
+    struct str text;
+    assert_true(disk_read(path, 1 << 24, &w.a, &text, NULL));
+    for (size_t i = 0; i + 6 < text.n; i++) {
+        if (memcmp(text.p + i, "\"id-4\"", 6) != 0)
+            continue;
+        if (n > 1)
+            n--;
+        else
+            ((char *)text.p)[i + 4] = '5';
+    }
+    assert_true(disk_write(path, text, 0600, NULL));
+}
+
+/* Of a claim whose entries are damaged nothing is known: its file stays, and goes when
+ * the kubelet says that the claim does. */
+static void test_damaged_entries(void **state)
+{
+    (void)state;
+    world_start(&w);
+    prepared(world_claim(&w, 1, "4", ""));
+    prepared(world_claim(&w, 2, "0", ""));
+    world_stop(&w);
+    damage(1);
+    for (int starts = 0; starts < 2; starts++) {
+        world_start(&w);
+        assert_true(holds(str_from(first_complaint()), "damaged"));
+        struct driver_holder *v;
+        assert_int_equal(driver_prepare_holders(w.p, &w.a, &v), 1);
+        assert_str(v[0].claim_name, "claim-2");
+        assert_non_null(world_cdi(&w, 1).p);
+        world_stop(&w);
+    }
+    world_start(&w);
+    unprepared(1);
+    assert_null(world_cdi(&w, 1).p);
+    assert_non_null(world_cdi(&w, 2).p);
+}
+
+/* The entry that says "begun" is whole, the one that says "done" is not: nothing is taken
+ * from a pod that may run, and the kubelet's word is enough to end it. */
+static void test_damage_rolls_nothing_back(void **state)
+{
+    (void)state;
+    world_start(&w);
+    prepared(world_claim(&w, 1, "4", ""));
+    world_stop(&w);
+    damage(2);
+    world_start(&w);
+    struct driver_holder *v;
+    assert_int_equal(driver_prepare_holders(w.p, &w.a, &v), 1);
+    assert_int_equal(v[0].hold, DRIVER_PREPARING);
+    assert_true(world_has(&w, 4, 1));
+    assert_non_null(world_cdi(&w, 1).p);
+    unprepared(1);
+    assert_int_equal(world_busy(&w), 0);
+    assert_int_equal(world_files(&w), 0);
+}
+
 /* One process hands over to another while both run. */
 static void test_two_processes(void **state)
 {
@@ -549,6 +611,8 @@ int main(void)
         TEST(test_unplugged_while_in_use),
         TEST(test_unwanted_files_go),
         TEST(test_unknown_fields_are_kept),
+        TEST(test_damaged_entries),
+        TEST(test_damage_rolls_nothing_back),
         TEST(test_two_processes),
         TEST(test_dies_at_every_step),
         TEST(test_disk_fails_at_every_step),
