@@ -101,7 +101,7 @@ struct kept { /* of work, in its arena */
     bool planned; /* once: what comes of its writes is for the next look */
     struct publish_plan plan;
     unsigned kind; /* of KINDS, that the server has */
-    uint32_t done; /* writes whose answers are counted */
+    uint32_t done; /* writes of the plan that are answered */
     bool refused;  /* of these one for its layout */
 };
 
@@ -335,18 +335,17 @@ static void note(struct work *w, const struct publish_write *x,
     k->refused |= a->status == 422 && strstr(a->message, "consumesCounters");
 }
 
-static enum progress write_one(struct work *w, uint32_t i)
+/* The next one; what is done is not looked at again. */
+static enum progress write_next(struct work *w)
 {
     const struct client_answer *a;
     struct kept *k = w->kept;
-    const struct publish_write *x = &k->plan.writes[i];
+    const struct publish_write *x = &k->plan.writes[k->done];
     enum progress ok = ask_write(w, x, &a);
     if (ok != PROGRESS_DONE)
         return ok;
-    if (i == k->done) {
-        note(w, x, a);
-        k->done++;
-    }
+    note(w, x, a);
+    k->done++;
     if (a->ok || (x->verb == PUBLISH_DELETE && a->status == 404))
         return PROGRESS_DONE;
     if (a->status == 409 || (a->status == 404 && x->verb == PUBLISH_UPDATE))
@@ -391,8 +390,8 @@ static enum progress finish(struct work *w)
 static enum progress write_all(struct work *w)
 {
     struct kept *k = w->kept;
-    for (uint32_t i = 0; i < k->plan.n; i++) {
-        enum progress ok = write_one(w, i);
+    while (k->done < k->plan.n) {
+        enum progress ok = write_next(w);
         if (ok == PROGRESS_FAILED)
             change_layout(k);
         if (ok != PROGRESS_DONE)
