@@ -39,7 +39,7 @@ const (
 
 const driverDevices = `
 devices:
-- name: null
+- name: nil
   path: /dev/null
   attributes: {type: one}
 - name: zero
@@ -116,7 +116,14 @@ func driverBegin(e *env) error {
 		return err
 	}
 	e.atEnd(func() { d.stop(syscall.SIGTERM) })
-	return d.start(e)
+	if err := d.start(e); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(d.registry(driverName + "-reg.sock")); err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 func (d *theDriver) command(e *env, args ...string) (*exec.Cmd, error) {
@@ -299,7 +306,7 @@ func driverSlices(t *T) {
 	t.Must(s.Spec.Pool.Name == driverNode && s.Spec.Pool.ResourceSliceCount == 1 && s.Spec.Pool.Generation >= 1, "pool %v", s.Spec.Pool)
 	t.Must(len(s.OwnerReferences) == 1 && s.OwnerReferences[0].Kind == "Node" && s.OwnerReferences[0].Name == driverNode &&
 		ptr.Deref(s.OwnerReferences[0].Controller, false), "owners %v", s.OwnerReferences)
-	t.Must(s.Spec.Devices[0].Name == "null" && *s.Spec.Devices[0].Attributes["type"].StringValue == "one", "the first is %v", s.Spec.Devices[0])
+	t.Must(s.Spec.Devices[0].Name == "nil" && *s.Spec.Devices[0].Attributes["type"].StringValue == "one", "the first is %v", s.Spec.Devices[0])
 	t.Must(ptr.Deref(s.Spec.Devices[2].AllowMultipleAllocations, false), "the third is %v", s.Spec.Devices[2])
 	t.Must(len(s.Spec.Devices[3].Taints) == 1, "a device that is not there has taints %v", s.Spec.Devices[3].Taints)
 }
@@ -318,9 +325,9 @@ func driverSlicesComeBack(t *T) {
 // ---- prepare ----
 
 func driverPrepares(t *T) {
-	c := allocatedClaim(t, "one", result("null"))
+	c := allocatedClaim(t, "one", result("nil"))
 	d := prepared(t, c)
-	t.Must(len(d) == 1 && d[0].PoolName == driverNode && d[0].DeviceName == "null" && d[0].ShareId == nil, "devices %v", d)
+	t.Must(len(d) == 1 && d[0].PoolName == driverNode && d[0].DeviceName == "nil" && d[0].ShareId == nil, "devices %v", d)
 	t.Must(slices.Equal(d[0].RequestNames, []string{"gpu"}) && len(d[0].CdiDeviceIds) == 1, "devices %v", d)
 	id := d[0].CdiDeviceIds[0]
 	files := cdiFiles(t, c)
@@ -334,7 +341,7 @@ func driverPrepares(t *T) {
 }
 
 func driverPreparesAgain(t *T) {
-	c := allocatedClaim(t, "again", result("null"))
+	c := allocatedClaim(t, "again", result("nil"))
 	first, files := prepared(t, c), cdiFiles(t, c)
 	second := prepared(t, c)
 	t.Must(fmt.Sprint(first) == fmt.Sprint(second), "first %v, then %v", first, second)
@@ -344,7 +351,7 @@ func driverPreparesAgain(t *T) {
 }
 
 func driverPreparesV1beta1(t *T) {
-	c := allocatedClaim(t, "old", result("null"))
+	c := allocatedClaim(t, "old", result("nil"))
 	t.After(func() { unprepareQuietly(c) })
 	client := drav1beta1.NewDRAPluginClient(dial(t, peerDriver.socket("dra.sock")))
 	ctx, wait := patiently(t)
@@ -359,7 +366,7 @@ func driverPreparesV1beta1(t *T) {
 }
 
 func driverPreparesMany(t *T) {
-	a := allocatedClaim(t, "a", result("null"))
+	a := allocatedClaim(t, "a", result("nil"))
 	b := allocatedClaim(t, "b", result("zero"))
 	both := resourcev1.DeviceRequestAllocationResult{Request: "more", Driver: driverName, Pool: driverNode, Device: "full", ShareID: ptr.To(types.UID("3a7d4be2-9c3e-4f0a-8d63-0a2c1b9a0001"))}
 	c := allocatedClaim(t, "c", result("gone"), both)
@@ -415,9 +422,9 @@ func driverAdmin(t *T) {
 
 func driverPassesOver(t *T) {
 	other := resourcev1.DeviceRequestAllocationResult{Request: "other", Driver: "other.example.com", Pool: "p", Device: "d"}
-	c := allocatedClaim(t, "mixed", result("null"), other)
+	c := allocatedClaim(t, "mixed", result("nil"), other)
 	d := prepared(t, c)
-	t.Must(len(d) == 1 && d[0].DeviceName == "null", "devices %v", d)
+	t.Must(len(d) == 1 && d[0].DeviceName == "nil", "devices %v", d)
 }
 
 func driverNoDevice(t *T) {
@@ -432,7 +439,7 @@ func driverNoDevice(t *T) {
 
 func driverUnfitClaims(t *T) {
 	free := allocatedClaim(t, "free")
-	replaced := allocatedClaim(t, "replaced", result("null"))
+	replaced := allocatedClaim(t, "replaced", result("nil"))
 	replaced.Uid = "3a7d4be2-9c3e-4f0a-8d63-0a2c1b9a0b7d"
 	gone := &drav1.Claim{Namespace: t.NS, Name: "gone", Uid: replaced.Uid}
 	for _, x := range []struct {
@@ -451,7 +458,7 @@ func driverUnpreparesUnknown(t *T) {
 }
 
 func driverUnpreparesDeleted(t *T) {
-	c := allocatedClaim(t, "gone", result("null"))
+	c := allocatedClaim(t, "gone", result("nil"))
 	prepared(t, c)
 	t.OK(t.client().ResourceV1().ResourceClaims(t.NS).Delete(t, c.Name, metav1.DeleteOptions{}), "delete")
 	unprepare(t, c)
@@ -505,7 +512,7 @@ func driverHealth(t *T) {
 		for {
 			report, err := stream.Recv()
 			t.OK(err, "receive, waiting for %s", want)
-			t.Must(healthOf(report.Devices, "null") == "HEALTHY", "report %v", report)
+			t.Must(healthOf(report.Devices, "nil") == "HEALTHY", "report %v", report)
 			if healthOf(report.Devices, "pluggable") == want {
 				return
 			}
