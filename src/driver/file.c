@@ -116,16 +116,17 @@ static bool has_node(const struct cdi_edits *e, struct str path)
 }
 
 /* A device node is given to the container under the name that the file has for it, be it
- * a link or not; unless nodes speaks of it already. */
+ * a link or not; unless nodes speaks of it already. One that is not there is named all
+ * the same, so that nobody prepares it. */
 static void add_node(struct cdi_edits *out, const struct match *m, struct arena *a)
 {
-    char real[PATH_MAX];
+    char real[PATH_MAX] = "";
     struct stat st;
-    if (has_node(out, m->path) || stat(m->place, &st) < 0 ||
-        (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)) || !realpath(m->place, real))
+    bool there = stat(m->place, &st) == 0 && realpath(m->place, real);
+    if (has_node(out, m->path) || (there && !S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
         return;
     struct cdi_node n = {.path = m->path};
-    if (!str_is(m->path, real))
+    if (there && !str_is(m->path, real))
         n.host_path = arena_str(a, str_from(real));
     memmove(out->nodes + 1, out->nodes, out->nnodes * sizeof *out->nodes);
     out->nodes[0] = n;

@@ -64,6 +64,7 @@ static const char SHOWN[] = "counters card: memory=8Gi\n"
                             "gone (file:/dev/gone)\n"
                             "  taint x.example.com/missing=:NoExecute\n"
                             "  unhealthy: /dev/gone is not there\n"
+                            "  node /dev/gone\n"
                             "none (file:none)\n"
                             "  taint a.b/c=d:None\n";
 
