@@ -16,6 +16,7 @@ int cmd_apply(int argc, char **argv);
 int cmd_compact(int argc, char **argv);
 int cmd_controllers(int argc, char **argv);
 int cmd_delete(int argc, char **argv);
+int cmd_driver(int argc, char **argv);
 int cmd_describe(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_logs(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct command {
     {"controllers", cmd_controllers, "make claims from templates, and take them back"},
     {"scheduler", cmd_scheduler, "find nodes and devices for pods"},
     {"sim", cmd_sim, "simulated nodes beside a server"},
+    {"driver", cmd_driver, "offer the devices of this node to pods"},
     {"up", cmd_up, "run a whole cluster, with simulated nodes"},
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
