@@ -2,9 +2,11 @@
 /*
  * The back end "net": network interfaces and RDMA devices, named and described as dra.net
  * has them. A container gets the interface itself (CDI 1.1), and the nodes of its RDMA
- * device. The interface over which the node reaches the world is not offered.
+ * device. The interface over which the node reaches the world is not offered, nor what it
+ * goes through.
  */
 #include <ctype.h>
+#include <net/if_arp.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -55,6 +57,22 @@ static struct str find_uplink(const struct found *f)
             return name;
     }
     return STR_NONE;
+}
+
+/* The interface carries the other one: a port of its bond, the bond of its VLAN. */
+static bool carries(const struct found *f, struct str name, struct str other, int depth)
+{
+    struct str *lower;
+    if (str_eq(name, other))
+        return true;
+    uint32_t n = depth < 8 && other.n ? sysfs_names(&f->sysfs, &lower,
+                                                    "/sys/class/net/%.*s", STR_ARG(other))
+                                      : 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (str_starts(lower[i], STR("lower_")) &&
+            carries(f, name, str_sub(lower[i], strlen("lower_"), SIZE_MAX), depth + 1))
+            return true;
+    return false;
 }
 
 /* ---- RDMA ---- */
@@ -147,8 +165,10 @@ static void add_link(struct found *f, struct found_device *d, struct str name)
                sysfs_text(&f->sysfs, "/sys/class/net/%.*s/address", STR_ARG(name)));
     if (mtu >= 0)
         found_int(f, d, DOMAIN "mtu", mtu);
-    if (sysfs_int(&f->sysfs, 0, "/sys/class/net/%.*s/type", STR_ARG(name)) == 1)
-        found_text(f, d, DOMAIN "encapsulation", STR("ether"));
+    int64_t link = sysfs_int(&f->sysfs, 0, "/sys/class/net/%.*s/type", STR_ARG(name));
+    if (link == ARPHRD_ETHER || link == ARPHRD_INFINIBAND)
+        found_text(f, d, DOMAIN "encapsulation",
+                   link == ARPHRD_ETHER ? STR("ether") : STR("infiniband"));
     found_text(
         f, d, DOMAIN "alias",
         value(sysfs_text(&f->sysfs, "/sys/class/net/%.*s/ifalias", STR_ARG(name))));
@@ -211,18 +231,23 @@ static void add_interfaces(struct net_scan *s)
     struct str *names;
     uint32_t n = sysfs_names(&s->f->sysfs, &names, "/sys/class/net");
     for (uint32_t i = 0; i < n; i++)
-        if (!str_is(names[i], "lo") && !str_eq(names[i], s->uplink) &&
-            sysfs_exists(&s->f->sysfs, "/sys/class/net/%.*s/mtu", STR_ARG(names[i])) &&
+        if (!str_is(names[i], "lo") && !carries(s->f, names[i], s->uplink, 0) &&
+            sysfs_exists(&s->f->sysfs, "/sys/class/net/%.*s/.", STR_ARG(names[i])) &&
             is_new(&seen, s->f, names[i]))
             add_interface(s, names[i]);
     strmap_release(&seen);
 }
 
+/* Of an interface that stays with the node. */
 static bool is_uplinks(const struct net_scan *s, struct str rdma)
 {
-    struct str address = address_of(s->f, "infiniband", rdma);
-    return s->uplink.n && address.n &&
-           str_eq(address_of(s->f, "net", s->uplink), address);
+    struct str *names, address = address_of(s->f, "infiniband", rdma);
+    uint32_t n = address.n ? sysfs_names(&s->f->sysfs, &names, "/sys/class/net") : 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (carries(s->f, names[i], s->uplink, 0) &&
+            str_eq(address_of(s->f, "net", names[i]), address))
+            return true;
+    return false;
 }
 
 static bool discover(struct driver_backend *base, struct arena *a,
