@@ -27,16 +27,16 @@ static struct burst small = {100, 800}, middle = {500, 2500}, large = {5000, 500
 static void make_result(const struct burst *b, enum side side, struct result *r)
 {
     static const char *const NAMES[] = {"dray", "kube"};
-    char command[512];
-    double rate = 0, bytes = 0;
+    char command[512], line[128] = "", *rest = line;
     snprintf(command, sizeof command, "'%s' %s %u %u", getenv("DRAY_BURST"), NAMES[side],
              b->nodes, b->pods);
     FILE *f = popen(command, "r");
-    bool ok = f && fscanf(f, "%lf %lf", &rate, &bytes) == 2 && rate > 0;
+    bool said = f && fgets(line, sizeof line, f);
+    double rate = strtod(line, &rest), bytes = strtod(rest, NULL);
     if (f)
         pclose(f);
-    *r = ok ? (struct result){true, 1e9 / rate, bytes}
-            : (struct result){true, INFINITY, INFINITY};
+    *r = said && rate > 0 && bytes > 0 ? (struct result){true, 1e9 / rate, bytes}
+                                       : (struct result){true, INFINITY, INFINITY};
 }
 
 static const struct result *result_of(struct burst *b, enum side side)

@@ -12,6 +12,7 @@ enum { RENEWALS = 5 }; /* of a lease, before its node is taken for lost */
 
 struct cluster_parts {
     struct net_loop *loop;
+    struct server *server;
     struct cluster_parts_opts opts;
     /* Each asks under a name of its own, as the log of the server shows. */
     struct client *leading, *controlling, *scheduling, *simulating;
@@ -60,6 +61,13 @@ static void start_scheduler(struct cluster_parts *p)
 {
     struct scheduler_opts opts = {.gates = *p->opts.gates, .log = say, .log_ctx = p};
     p->scheduler = scheduler_new(p->scheduling, &opts);
+}
+
+static void print_metrics(void *ctx, struct strbuf *out)
+{
+    const struct cluster_parts *p = ctx;
+    if (p->scheduler)
+        scheduler_print_metrics(p->scheduler, out);
 }
 
 static void start_nodes(struct cluster_parts *p)
@@ -150,8 +158,10 @@ struct cluster_parts *cluster_parts_new(struct net_loop *l, struct server *s,
                                         const struct cluster_parts_opts *opts)
 {
     struct cluster_parts *p = mem_zalloc(sizeof *p);
-    *p = (struct cluster_parts){.loop = l, .opts = *opts, .pool = object_pool_new()};
+    *p = (struct cluster_parts){
+        .loop = l, .server = s, .opts = *opts, .pool = object_pool_new()};
     identity_make(p->identity);
+    server_add_metrics(s, print_metrics, p);
     p->leading = client_as(p, s, "dray:up");
     p->controlling = client_as(p, s, "system:kube-controller-manager");
     p->scheduling = client_as(p, s, "system:kube-scheduler");
@@ -187,6 +197,7 @@ void cluster_parts_free(struct cluster_parts *p)
     if (!p)
         return;
     rest(p);
+    server_add_metrics(p->server, NULL, NULL);
     net_timer_stop(p->again);
     leader_free(p->leader);
     client_free(p->leading);

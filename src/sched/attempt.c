@@ -2,6 +2,7 @@
 /* One pod is tried: it gets a node, or is told why not (spec 7.0.4, 7.0.6). */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "sched/inner.h"
 
@@ -14,6 +15,7 @@ struct attempt *attempt_new(struct scheduler *s, struct queued *q)
                           .queued = q,
                           .pod = object_ref(q->object),
                           .profile = sched_profile_of(s, q->object),
+                          .begun_ns = clock_mono_ns(),
                           .next = s->attempts,
                           .link = &s->attempts};
     if (a->next)
@@ -41,6 +43,12 @@ void attempt_free(struct attempt *a)
     free(a);
 }
 
+void attempt_measure(struct attempt *a, enum sched_result result)
+{
+    double seconds = (double)(clock_mono_ns() - a->begun_ns) / 1e9;
+    sched_measure_attempt(&a->sched->measure, a->profile, result, seconds);
+}
+
 /* ---- no place ---- */
 
 static void tell_failure(struct attempt *a)
@@ -62,6 +70,7 @@ void attempt_fail(struct attempt *a)
         tell_failure(a);
         status_write(a);
     }
+    attempt_measure(a, a->rejected ? SCHED_NO_NODE : SCHED_FAILED);
     if (a->rejected) {
         s->counts.unschedulable++;
         queue_reject(&s->queue, q, sched_now(s));

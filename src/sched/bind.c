@@ -50,6 +50,8 @@ static void succeed(struct attempt *a)
         arena_printf(&a->a, "Successfully assigned %.*s/%.*s to %.*s",
                      STR_ARG(a->pod->namespace), STR_ARG(a->pod->name), STR_ARG(a->node));
     s->counts.scheduled++;
+    attempt_measure(a, SCHED_SCHEDULED);
+    sched_measure_pod(&s->measure, a->queued->attempts);
     events_tell(s->events, &about, "Normal", "Scheduled", text);
     queue_done(&s->queue, a->queued);
     attempt_free(a);

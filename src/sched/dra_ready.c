@@ -2,6 +2,7 @@
 /* Conditions that the devices of a claim have to meet before a pod is bound (spec 7.8.4,
  * KEP-5007). */
 #include "api/timestamp.h"
+#include "base/quote.h"
 #include "sched/dra_inner.h"
 
 static const struct doc *list_at(const struct doc *d, const char *path)
@@ -37,6 +38,19 @@ static const struct doc *true_condition(const struct doc *status, struct str typ
     return NULL;
 }
 
+static struct str failure_text(const struct object *claim, const struct doc *condition,
+                               struct arena *a)
+{
+    struct strbuf message = STRBUF_INIT;
+    strbuf_add_quoted(&message, doc_get_text(condition, "message"));
+    struct str text =
+        arena_printf(a, "device binding failed: claim=%.*s, reason=%.*s, message=%s",
+                     STR_ARG(claim->name), STR_ARG(doc_get_text(condition, "reason")),
+                     strbuf_cstr(&message));
+    strbuf_release(&message);
+    return text;
+}
+
 static enum dra_ready result_ready(const struct object *claim,
                                    const struct view_result *r, struct arena *a,
                                    struct str *why)
@@ -48,10 +62,7 @@ static enum dra_ready result_ready(const struct object *claim,
         const struct doc *f = true_condition(status, r->binding_failure_conditions.v[i]);
         if (!f)
             continue;
-        *why = arena_printf(
-            a, "device binding failed: claim=%.*s, reason=%.*s, message=\"%.*s\"",
-            STR_ARG(claim->name), STR_ARG(doc_get_text(f, "reason")),
-            STR_ARG(doc_get_text(f, "message")));
+        *why = failure_text(claim, f, a);
         return DRA_FAILED;
     }
     for (uint32_t i = 0; i < r->binding_conditions.n; i++)

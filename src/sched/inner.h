@@ -11,6 +11,7 @@
 #include "client/index.h"
 #include "client/informer.h"
 #include "sched/cycle.h"
+#include "sched/measure.h"
 #include "sched/preempt.h"
 #include "sched/queue.h"
 #include "sched/scheduler.h"
@@ -24,6 +25,7 @@ struct attempt { /* of one pod, while the server is asked something */
     struct queued *queued;
     struct object *pod; /* a reference: as it was tried */
     const struct profile *profile;
+    uint64_t begun_ns;
     struct dra_cycle *dra; /* NULL: no devices */
     struct arena a;
     struct str node;     /* STR_NONE: none was found */
@@ -36,7 +38,7 @@ struct attempt { /* of one pod, while the server is asked something */
     const char *preemptor;    /* "pod", "podgroup" */
     struct str preemptor_uid; /* of it */
     struct client_call *call;
-    struct net_timer *pause; /* until it is asked again */
+    struct net_timer *pause;                  /* until it is asked again */
     struct group_attempt *group;              /* that goes on when the victims are gone */
     void (*after_victims)(struct attempt *a); /* NULL: attempt_free_devices */
     void (*victims_failed)(struct attempt *a, struct str why); /* NULL: attempt_error */
@@ -62,6 +64,7 @@ struct scheduler {
     struct net_timer *turn, *flush, *sync;
     bool synced;
     struct scheduler_counts counts;
+    struct sched_measure measure;
 };
 
 void sched_log(const struct scheduler *s, const char *text);
@@ -86,6 +89,7 @@ void attempt_start(struct scheduler *s, struct queued *q);
 struct attempt *attempt_new(struct scheduler *s, struct queued *q);
 /* A pod that this scheduler has placed already: the informer is behind. */
 bool attempt_is_placed(const struct scheduler *s, const struct object *pod);
+void attempt_measure(struct attempt *a, enum sched_result result);
 /* Without a word to anybody. */
 void attempt_free(struct attempt *a);
 /* The pod has no place: its condition and an event say so, and it is queued. */

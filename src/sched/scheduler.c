@@ -207,6 +207,7 @@ struct scheduler *scheduler_new(struct client *c, const struct scheduler_opts *o
     s->opts = *opts;
     s->config = opts->config ? *opts->config : sched_config_default(&s->config_arena);
     queue_init(&s->queue, &QUEUE, s, s->config.first_ms, s->config.longest_ms);
+    sched_measure_init(&s->measure, &s->config);
     index_init(&s->pods_by_claim, dra_pod_claims);
     s->events = events_new(c, "default-scheduler");
     start_devices(s);
@@ -241,6 +242,7 @@ void scheduler_free(struct scheduler *s)
     groups_fini(&s->world.groups);
     nominated_fini(&s->world.nominated);
     cache_fini(&s->world.cache);
+    sched_measure_fini(&s->measure);
     arena_fini(&s->scratch);
     arena_fini(&s->config_arena);
     free(s);
@@ -261,4 +263,40 @@ struct scheduler_counts scheduler_count(const struct scheduler *s)
     n.gated = queue_length(&s->queue, QUEUE_GATED);
     n.in_flight = queue_length(&s->queue, QUEUE_IN_FLIGHT);
     return n;
+}
+
+/* ---- metrics ---- */
+
+struct gauge {
+    const char *label; /* its value */
+    uint64_t n;
+};
+
+static void print_gauges(struct strbuf *out, const char *name, const char *label,
+                         const struct gauge *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        strbuf_addf(out, "%s{%s=\"%s\"} %llu\n", name, label, v[i].label,
+                    (unsigned long long)v[i].n);
+}
+
+void scheduler_print_metrics(const struct scheduler *s, struct strbuf *out)
+{
+    const struct scheduler_counts n = scheduler_count(s);
+    const struct gauge pending[] = {{"active", n.active},
+                                    {"backoff", n.backoff},
+                                    {"gated", n.gated},
+                                    {"unschedulable", n.parked}},
+                       cached[] = {{"assumed_pods", n.in_flight},
+                                   {"nodes", s->world.cache.nodes.n},
+                                   {"pods", s->world.cache.pods.live}};
+    sched_measure_print(&s->measure, out);
+    sched_print_head(out, "scheduler_pending_pods", "gauge",
+                     "Pods without a node, by where they wait.");
+    print_gauges(out, "scheduler_pending_pods", "queue", pending,
+                 sizeof pending / sizeof *pending);
+    sched_print_head(out, "scheduler_cache_size", "gauge",
+                     "Nodes and pods that the scheduler knows.");
+    print_gauges(out, "scheduler_cache_size", "type", cached,
+                 sizeof cached / sizeof *cached);
 }

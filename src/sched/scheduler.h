@@ -34,5 +34,7 @@ struct scheduler_counts {
     uint32_t active, backoff, parked, gated, in_flight; /* pods, now */
 };
 struct scheduler_counts scheduler_count(const struct scheduler *s);
+/* Under kube-scheduler's names, for Prometheus; on the client's loop. */
+void scheduler_print_metrics(const struct scheduler *s, struct strbuf *out);
 
 #endif

@@ -133,6 +133,8 @@ struct server {
     unsigned stopping;        /* of these */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
+    void (*more_metrics)(void *ctx, struct strbuf *out); /* NULL: none */
+    void *more_ctx;
     struct store *store;
     struct cache *cache;
     struct dir dir;

@@ -573,6 +573,13 @@ struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
     return NULL;
 }
 
+void server_add_metrics(struct server *s, void (*print)(void *ctx, struct strbuf *out),
+                        void *ctx)
+{
+    s->more_metrics = print;
+    s->more_ctx = ctx;
+}
+
 struct net_inner *server_inner(struct server *s, const struct net_inner_opts *who)
 {
     return net_inner_new(s->http, who);

@@ -75,6 +75,9 @@ struct server *server_new(struct net_loop *loop, const struct server_opts *opts,
 const char *server_url(const struct server *s);
 /* Somebody in this process who asks it; net_inner_free is before server_free. */
 struct net_inner *server_inner(struct server *s, const struct net_inner_opts *who);
+/* GET /metrics ends with what print says, of parts that run beside the server. */
+void server_add_metrics(struct server *s, void (*print)(void *ctx, struct strbuf *out),
+                        void *ctx);
 /* Takes no more requests, lets running ones end for a while, then calls done. */
 void server_stop(struct server *s, void (*done)(void *ctx), void *ctx);
 /* Everything acknowledged is on disk afterwards. Before net_loop_free. */

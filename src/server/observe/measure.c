@@ -324,6 +324,8 @@ void measure_serve(struct request *r)
     print_build(&out);
     print_gates(s, &out);
     measure_process(&out);
+    if (s->more_metrics)
+        s->more_metrics(s->more_ctx, &out);
     request_answer_bytes(
         r, 200, "text/plain; version=0.0.4; charset=utf-8; escaping=underscores", &out);
     strbuf_release(&out);
