@@ -14,9 +14,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 )
 
 // dray's driver under the unmodified kubelet and containerd, with dray's API server: what
@@ -57,6 +59,8 @@ type nodeDriver struct {
 	process *exec.Cmd
 	plug    string
 	prior   map[string]bool // CDI files of others
+
+	kubeconfig string
 }
 
 var kubeletDriver nodeDriver
@@ -94,10 +98,11 @@ func (d *nodeDriver) begin(e *env) error {
 		d.prior[entry.Name()] = true
 	}
 	text := fmt.Appendf(nil, kubeletDevices, d.plug)
-	if err := os.WriteFile(filepath.Join(e.dir, "devices.yaml"), text, 0o600); err != nil {
-		return err
+	err := os.WriteFile(filepath.Join(e.dir, "devices.yaml"), text, 0o600)
+	if err == nil {
+		err = os.Symlink("/dev/null", d.plug)
 	}
-	if err := os.Symlink("/dev/null", d.plug); err != nil {
+	if err != nil {
 		return err
 	}
 	for _, kind := range []string{"fuse", "plug"} {
@@ -108,10 +113,41 @@ func (d *nodeDriver) begin(e *env) error {
 			return err
 		}
 	}
+	if d.kubeconfig, err = e.driverIdentity(); err != nil {
+		return err
+	}
 	process, err := nodeDriverStart(e, "u1")
 	d.process = process
 	e.atEnd(func() { d.stop(syscall.SIGTERM) })
 	return err
+}
+
+// driverIdentity may do what the shipped role says, and no more.
+func (e *env) driverIdentity() (string, error) {
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(e.docs), "../examples/driver/rbac.yaml"))
+	if err != nil {
+		return "", err
+	}
+	for part := range strings.SplitSeq(string(text), "\n---\n") {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal([]byte(part), &role); err != nil {
+			return "", err
+		}
+		if role.Kind != "ClusterRole" {
+			continue
+		}
+		roles := e.client(protobuf).RbacV1()
+		if _, err := roles.ClusterRoles().Create(context.Background(), &role, metav1.CreateOptions{}); err != nil {
+			return "", err
+		}
+		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: meta(role.Name),
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: role.Kind, Name: role.Name},
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "driver"}}}
+		if _, err := roles.ClusterRoleBindings().Create(context.Background(), binding, metav1.CreateOptions{}); err != nil {
+			return "", err
+		}
+	}
+	return e.identity("driver", "driver")
 }
 
 func nodeDriverStart(e *env, uid string) (*exec.Cmd, error) {
@@ -120,7 +156,7 @@ func nodeDriverStart(e *env, uid string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(e.dray, "driver", "--kubeconfig", e.kubeconfig(), "--node", nodeName, "--kubelet-dir", e.node("kubelet"),
+	cmd := exec.Command(e.dray, "driver", "--kubeconfig", kubeletDriver.kubeconfig, "--node", nodeName, "--kubelet-dir", e.node("kubelet"),
 		"--cdi-dir", cdiDir, "--devices", filepath.Join(e.dir, "devices.yaml"), "--discover-interval", "1s", "--pod-uid", uid)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
