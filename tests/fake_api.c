@@ -130,11 +130,24 @@ static void stamp(struct fake_api *f, struct doc *d)
              arena_printf(f->a, "%llu", (unsigned long long)++f->version));
 }
 
+/* What watches begin with is what they would have been told. */
+static void make_known(struct fake_api *f, struct str resource, const char *type,
+                       const struct doc *d)
+{
+    struct doc *list = list_of(f, &f->known, resource);
+    struct doc *have = find(list, meta_text(d, "namespace"), meta_text(d, "name"));
+    if (strcmp(type, "DELETED") != 0)
+        put(f, &f->known, resource, d);
+    else if (have)
+        *have = list->items[--list->n];
+}
+
 static void told(struct fake_api *f, const struct asked *q, const char *type,
                  const struct doc *d)
 {
     const char *resource = arena_str(f->a, q->resource).p;
     if (f->stores && !f->late) {
+        make_known(f, str_from(resource), type, d);
         fake_api_tell(f, type, resource, d);
     } else if (f->stores) {
         struct doc e = doc_make_map();
@@ -507,10 +520,22 @@ static void bind_pod(struct fake_api *f, struct net_exchange *x, const struct as
     respond(f, x, 201, &d);
 }
 
+static bool discover(struct fake_api *f, struct net_exchange *x)
+{
+    bool core = str_is(x->path, "/api");
+    const struct doc *d = &f->discovery[!core];
+    if (!core && !str_is(x->path, "/apis"))
+        return false;
+    respond(f, x, d->type == DOC_MAP ? 200 : 404, d);
+    return true;
+}
+
 static void handle(void *ctx, struct net_exchange *x)
 {
     struct fake_api *f = ctx;
     struct asked q;
+    if (discover(f, x))
+        return;
     read_path(x, &q);
     struct doc *have = find(list_of(f, &f->objects, q.resource), q.namespace, q.name);
     if (q.watch)
@@ -575,18 +600,22 @@ void fake_api_tell(struct fake_api *f, const char *type, const char *resource,
             say(f, f->streams[i].x, type, object);
 }
 
+static void tell_untold(struct fake_api *f, const struct doc *e, const char *lost)
+{
+    const char *type = arena_str(f->a, doc_get_text(e, "type")).p,
+               *resource = arena_str(f->a, doc_get_text(e, "resource")).p;
+    const struct doc *object = doc_get(e, "object");
+    make_known(f, str_from(resource), type, object);
+    if (strcmp(type, lost) != 0)
+        fake_api_tell(f, type, resource, object);
+}
+
 void fake_api_tell_late(struct fake_api *f, const char *lost)
 {
     struct doc events = f->untold;
     f->untold = doc_make_list();
-    for (uint32_t i = 0; i < events.n; i++) {
-        const struct doc *e = &events.items[i];
-        struct str type = doc_get_text(e, "type");
-        if (!str_is(type, lost))
-            fake_api_tell(f, arena_str(f->a, type).p,
-                          arena_str(f->a, doc_get_text(e, "resource")).p,
-                          doc_get(e, "object"));
-    }
+    for (uint32_t i = 0; i < events.n; i++)
+        tell_untold(f, &events.items[i], lost);
 }
 
 void fake_api_catch_up(struct fake_api *f)
@@ -616,12 +645,8 @@ void fake_api_remove(struct fake_api *f, const char *resource, const struct doc 
 void fake_api_tell_some(struct fake_api *f, uint32_t n)
 {
     uint32_t i = 0;
-    for (; i < n && i < f->untold.n; i++) {
-        const struct doc *e = &f->untold.items[i];
-        fake_api_tell(f, arena_str(f->a, doc_get_text(e, "type")).p,
-                      arena_str(f->a, doc_get_text(e, "resource")).p,
-                      doc_get(e, "object"));
-    }
+    for (; i < n && i < f->untold.n; i++)
+        tell_untold(f, &f->untold.items[i], "");
     f->untold.n -= i;
     if (f->untold.n)
         memmove(f->untold.items, f->untold.items + i,

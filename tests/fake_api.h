@@ -38,6 +38,7 @@ struct fake_api {
      * after how many of the kind that go well, "skip"; each "times" (none: always).
      * "after": what was asked happens, its answer is lost. */
     struct doc failures;
+    struct doc discovery[2]; /* what "/api" and "/apis" answer; null: not found */
     struct doc actions; /* a list: verb, resource, ... as client-go writes them down */
     struct doc events;  /* a list of "Type Reason message" */
 };
