@@ -154,6 +154,13 @@ static struct found_device begin(struct found *f, struct str address, struct str
 
 /* ---- interfaces ---- */
 
+static struct str type_of(const struct found *f, struct str name)
+{
+    struct str uevent =
+        sysfs_text(&f->sysfs, "/sys/class/net/%.*s/uevent", STR_ARG(name));
+    return sysfs_field(uevent, "DEVTYPE", '=');
+}
+
 static void add_link(struct found *f, struct found_device *d, struct str name)
 {
     struct str uevent =
@@ -225,13 +232,32 @@ static bool is_new(struct strmap *seen, const struct found *f, struct str name)
     return made;
 }
 
+/* One end of a pair, whose other end is in a container: no type, and another's number. */
+static bool is_end_of_pair(const struct found *f, struct str name)
+{
+    return sysfs_exists(&f->sysfs, "/sys/devices/virtual/net/%.*s", STR_ARG(name)) &&
+           !type_of(f, name).n &&
+           sysfs_int(&f->sysfs, 0, "/sys/class/net/%.*s/iflink", STR_ARG(name)) !=
+               sysfs_int(&f->sysfs, 0, "/sys/class/net/%.*s/ifindex", STR_ARG(name));
+}
+
+/* What the node's own network is made of is not given away: bridges and bonds, what is in
+ * one, and the ends of pairs that lead to containers. */
+static bool is_of_the_node(const struct net_scan *s, struct str name)
+{
+    struct str type = type_of(s->f, name);
+    return str_is(name, "lo") || carries(s->f, name, s->uplink, 0) ||
+           sysfs_exists(&s->f->sysfs, "/sys/class/net/%.*s/master", STR_ARG(name)) ||
+           str_is(type, "bridge") || str_is(type, "bond") || is_end_of_pair(s->f, name);
+}
+
 static void add_interfaces(struct net_scan *s)
 {
     struct strmap seen = STRMAP_INIT;
     struct str *names;
     uint32_t n = sysfs_names(&s->f->sysfs, &names, "/sys/class/net");
     for (uint32_t i = 0; i < n; i++)
-        if (!str_is(names[i], "lo") && !carries(s->f, names[i], s->uplink, 0) &&
+        if (!is_of_the_node(s, names[i]) &&
             sysfs_exists(&s->f->sysfs, "/sys/class/net/%.*s/.", STR_ARG(names[i])) &&
             is_new(&seen, s->f, names[i]))
             add_interface(s, names[i]);
