@@ -46,12 +46,15 @@ void alloc_inventory_put_slice(struct alloc_inventory *inv, const struct view_sl
 bool alloc_inventory_remove_slice(struct alloc_inventory *inv, struct str name);
 /*
  * Releases what no slice of the inventory has anymore: values of devices, names, columns
- * and shapes, with all that was compiled. For what runs for long, between two questions,
- * when device_names_swollen says so; it costs as much as reading the devices did. The
- * inventory must be the only one with its names: the devices of its slices are moved,
- * and others that were made with the names are void. Plans stay.
+ * and shapes, with all that was compiled; pools without slices and holders; nodes without
+ * slices that were forgotten (alloc_forget_node). For what runs for long, between two
+ * questions, when alloc_inventory_swollen says so; it costs as much as reading the
+ * devices did. The inventory must be the only one with its names: the devices of its
+ * slices are moved, and others that were made with the names are void. Plans stay.
  */
 void alloc_inventory_sweep(struct alloc_inventory *inv);
+/* Device names, pools or nodes are many more than the last sweep left. */
+bool alloc_inventory_swollen(const struct alloc_inventory *inv);
 void alloc_inventory_put_class(struct alloc_inventory *inv, const struct view_class *c);
 bool alloc_inventory_remove_class(struct alloc_inventory *inv, struct str name);
 void alloc_inventory_put_taint_rule(struct alloc_inventory *inv,

@@ -41,6 +41,18 @@ bool held_any(const struct held *h)
     return h->exclusive || h->shares || h->records;
 }
 
+void held_trim(struct pool *p)
+{
+    strmap_each(&p->held, e)
+    {
+        struct held *h = e->value.ptr;
+        if (held_any(h))
+            continue;
+        strmap_remove(&p->held, h->device);
+        held_free(h);
+    }
+}
+
 static struct held_amount *consumed_get(struct held *h, struct str name)
 {
     for (size_t i = 0; i < h->consumed.n; i++)

@@ -199,8 +199,7 @@ struct value_column {
 };
 
 struct pool {
-    struct str driver, name;
-    uint32_t index;
+    struct str driver, name; /* in the pool's key */
     VEC(struct pool_slice) slices;
     VEC(struct host *) hosts; /* that have slices of their own here, with repeats */
     uint32_t nshared;         /* slices without nodeName */
@@ -244,7 +243,7 @@ struct seat { /* a pool in a host's numbering */
 
 struct host {
     struct str name;
-    uint32_t index;
+    uint32_t index; /* in host_list, until a sweep */
     uint64_t version;         /* of slices and charges of its own pools */
     VEC(struct pool *) pools; /* with slices for this node alone, with repeats */
     const struct view_node *node;
@@ -288,6 +287,7 @@ struct alloc_inventory {
     struct strmap slices;      /* object name -> struct pool */
     struct strmap hosts;       /* node name -> struct host */
     VEC(struct host *) host_list;
+    size_t swept; /* pools and hosts that the last sweep left */
     struct strmap classes; /* name -> const struct view_class */
     VEC(const struct view_taint_rule *) rules;
     struct strmap claims; /* uid -> struct ledger_claim */
@@ -425,6 +425,8 @@ void inventory_stale(struct alloc_inventory *inv);
 const struct held *held_find(const struct pool *p, struct str device); /* or NULL */
 bool held_any(const struct held *h);
 void held_free(struct held *h);
+/* Releases the devices that nobody holds anymore. */
+void held_trim(struct pool *p);
 void ledger_free(struct alloc_inventory *inv);
 
 /* search.c */

@@ -80,7 +80,6 @@ static struct pool *pool_new(struct alloc_inventory *inv, struct str key,
     arena_init(&p->mem);
     p->mem.chunk_size = 1024; /* most are small, and there is one a node */
     p->stale = true;
-    p->index = (uint32_t)inv->pool_list.n;
     p->driver = str_sub(key, 0, driver.n);
     p->name = str_sub(key, driver.n + 1, driver.n + 1 + name.n);
     vec_push(&inv->pool_list, p);
@@ -224,37 +223,6 @@ bool alloc_inventory_remove_slice(struct alloc_inventory *inv, struct str name)
 {
     uint64_t seq;
     return take_slice(inv, name, &seq);
-}
-
-/* ---- Sweeping ---- */
-
-static void move_devices(const struct pool *p, struct device_names *fresh,
-                         struct arena *scratch)
-{
-    for (size_t i = 0; i < p->slices.n; i++) {
-        const struct view_slice *s = p->slices.v[i].v;
-        for (uint32_t k = 0; k < s->ndevices; k++) {
-            device_facts_move((struct device_facts *)&s->devices[k].facts, fresh,
-                              scratch);
-            arena_reset(scratch);
-        }
-    }
-}
-
-void alloc_inventory_sweep(struct alloc_inventory *inv)
-{
-    struct device_names fresh;
-    struct arena scratch;
-    device_names_init(&fresh);
-    arena_init(&scratch);
-    for (size_t i = 0; i < inv->pool_list.n; i++)
-        move_devices(inv->pool_list.v[i], &fresh, &scratch);
-    arena_fini(&scratch);
-    profiles_drop(inv);
-    device_names_replace(inv->names, &fresh);
-    intern_fini(&inv->values);
-    intern_init(&inv->values);
-    inv->facts_epoch++;
 }
 
 /* ---- Classes and taint rules ---- */

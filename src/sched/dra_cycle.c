@@ -98,7 +98,7 @@ struct dra_cycle *dra_cycle_new(struct dra *d, const struct dra_args *args,
     arena_init(&c->arena);
     if (group)
         dra_group_join(group, c);
-    if (device_names_swollen(&d->names))
+    if (alloc_inventory_swollen(d->inv))
         alloc_inventory_sweep(d->inv);
     return c;
 }

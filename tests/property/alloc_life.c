@@ -19,18 +19,17 @@ struct life {
     struct rng rng;
     bool gone[16]; /* slices that are not published */
     VEC(struct live_allocation) live;
-    uint32_t made;
+    VEC(struct alloc_plan *) plans; /* of the world's claims, from the first day on */
+    uint32_t made, visitors;
     uint64_t seed;
 };
 
 /* Another claim that asks the same. */
-static const struct view_claim *claim_new(struct life *l)
+static const struct view_claim *claim_new(struct life *l, size_t like)
 {
     struct arena *a = &l->w.arena;
-    const struct view_claim *like =
-        l->w.in.claims[rng_range(&l->rng, 0, l->w.in.nclaims - 1)];
     struct view_claim *c = ARENA_NEW(a, struct view_claim);
-    *c = *like;
+    *c = *l->w.in.claims[like];
     c->meta.uid = c->meta.name = arena_printf(a, "c%u", l->made++);
     return c;
 }
@@ -63,19 +62,28 @@ static bool same(const struct alloc_outcome *a, const struct alloc_outcome *b)
     return true;
 }
 
+/* What the plan finds on the node must be what an inventory made anew finds there. */
+static void find(struct life *l, struct alloc_plan *p, const struct alloc_outcome *want,
+                 struct alloc_outcome *got)
+{
+    uint32_t at = alloc_find(p, &l->w.in.node, 1, 0, NULL, &l->w.arena, got);
+    if (at == 1 && (want->status == ALLOC_NONE || want->status == ALLOC_NODE_ERROR))
+        got->status = want->status; /* passed over */
+    if (!same(got, want))
+        fail_msg("seed %llu: asked %d, made anew %d", (unsigned long long)l->seed,
+                 got->status, want->status);
+}
+
 static void ask(struct life *l)
 {
-    const struct view_claim *c = claim_new(l);
+    size_t like = (size_t)rng_range(&l->rng, 0, l->w.in.nclaims - 1);
+    const struct view_claim *c = claim_new(l, like);
     struct alloc_inventory *fresh = rebuilt(l);
     struct alloc_outcome got, want;
     struct alloc_plan *p = alloc_plan_new(l->inv, &c, 1);
-    uint32_t at = alloc_find(p, &l->w.in.node, 1, 0, NULL, &l->w.arena, &got);
     alloc_solve(fresh, l->w.in.node, &c, 1, NULL, &l->w.arena, &want);
-    if (at == 1 && (want.status == ALLOC_NONE || want.status == ALLOC_NODE_ERROR))
-        got.status = want.status; /* passed over */
-    if (!same(&got, &want))
-        fail_msg("seed %llu: asked %.*s: %d, made anew %d", (unsigned long long)l->seed,
-                 STR_ARG(c->meta.name), got.status, want.status);
+    find(l, l->plans.v[like], &want, &got);
+    find(l, p, &want, &got);
     if (got.status == ALLOC_OK) {
         alloc_commit(l->inv, c, &got.results[0]);
         vec_push(&l->live, (struct live_allocation){c, got.results[0]});
@@ -103,13 +111,50 @@ static void toggle_slice(struct life *l)
     l->gone[i] = !l->gone[i];
 }
 
-/* Of slices that are not in it the devices would be void. */
-static void sweep(struct life *l)
+static void take_slices(struct life *l)
+{
+    for (uint32_t i = 0; i < l->w.in.nslices; i++)
+        if (!l->gone[i])
+            alloc_inventory_remove_slice(l->inv, l->w.in.slices[i]->meta.name);
+    memset(l->gone, true, sizeof l->gone);
+    alloc_forget_node(l->inv, l->w.in.node->meta.name);
+}
+
+static void put_slices(struct life *l)
 {
     for (uint32_t i = 0; i < l->w.in.nslices; i++)
         if (l->gone[i])
             alloc_inventory_put_slice(l->inv, l->w.in.slices[i]);
     memset(l->gone, 0, sizeof l->gone);
+}
+
+/* A node of its own name, with the devices of one of the slices, for a moment. */
+static void visit(struct life *l)
+{
+    size_t i = (size_t)rng_range(&l->rng, 0, l->w.in.nslices - 1);
+    struct view_slice *s = ARENA_NEW(&l->w.arena, struct view_slice);
+    struct view_node *n = ARENA_NEW(&l->w.arena, struct view_node);
+    const struct view_node *node = n;
+    struct alloc_outcome out;
+    *s = *l->w.in.slices[i];
+    *n = *l->w.in.node;
+    n->meta.name = arena_printf(&l->w.arena, "visitor-%u", l->visitors++);
+    s->meta.name = s->node_name = s->pool = n->meta.name;
+    alloc_inventory_put_slice(l->inv, s);
+    alloc_find(l->plans.v[0], &node, 1, 0, NULL, &l->w.arena, &out);
+    alloc_inventory_remove_slice(l->inv, s->meta.name);
+    alloc_forget_node(l->inv, n->meta.name);
+}
+
+/* Visitors, and at times the node itself, have come and gone, so that others have their
+ * places. Of slices that are not in it the devices would be void. */
+static void sweep(struct life *l)
+{
+    if (rng_range(&l->rng, 0, 1))
+        take_slices(l);
+    visit(l);
+    put_slices(l);
+    visit(l);
     alloc_inventory_sweep(l->inv);
 }
 
@@ -137,8 +182,13 @@ static void run(const struct random_mix *mix, uint64_t seed)
     l.w.in.nheld = 0;
     rng_init(&l.rng, seed);
     l.inv = rebuilt(&l);
+    for (uint32_t i = 0; i < l.w.in.nclaims; i++)
+        vec_push(&l.plans, alloc_plan_new(l.inv, &l.w.in.claims[i], 1));
     for (uint32_t i = 0; i < STEPS; i++)
         step(&l);
+    for (size_t i = 0; i < l.plans.n; i++)
+        alloc_plan_free(l.plans.v[i]);
+    vec_release(&l.plans);
     vec_release(&l.live);
     alloc_inventory_free(l.inv);
     random_world_fini(&l.w);

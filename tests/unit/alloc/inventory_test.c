@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/alloc/world.h"
 
+#include "alloc/inner.h"
+
 #define DEVICES(a) "'devices':[{'name':'" a "'}]"
 static const char THREE_NODES[] = "{'nodes':[" NODE("n1") "," NODE("n2") "," NODE(
     "n3") "]," CLASSES
@@ -135,6 +137,100 @@ static void test_sweep(void **state)
     world_fini(&w);
 }
 
+static struct view_node *new_node(struct world *w, int i)
+{
+    struct view_node *n = ARENA_NEW(&w->a, struct view_node);
+    *n = *w->c.nodes[0];
+    n->meta.name = arena_printf(&w->a, "node-%d", i);
+    return n;
+}
+
+/* A node with a device comes, gives the device to a claim, takes it back, and goes. */
+static void visit(struct world *w, struct alloc_plan *p, int i)
+{
+    const struct view_node *node = new_node(w, i);
+    struct view_slice *s = world_slice(w, SLICE("s", "n", DEVICES("d")));
+    s->node_name = s->pool = node->meta.name;
+    alloc_inventory_put_slice(w->c.inv, s);
+    assert_int_equal(alloc_find(p, &node, 1, 0, NULL, &w->a, &w->out), 0);
+    alloc_commit(w->c.inv, w->c.claims[1], &w->out.results[0]);
+    assert_int_equal(alloc_find(p, &node, 1, 0, NULL, &w->a, &w->out), 1);
+    alloc_release(w->c.inv, w->c.claims[1]->meta.uid);
+    assert_true(alloc_inventory_remove_slice(w->c.inv, STR("s")));
+    alloc_forget_node(w->c.inv, node->meta.name);
+}
+
+static void sweep_if_swollen(struct world *w, int *sweeps)
+{
+    if (!alloc_inventory_swollen(w->c.inv))
+        return;
+    alloc_inventory_sweep(w->c.inv);
+    assert_in_range(w->c.inv->host_list.n, 1, 3);
+    assert_in_range(w->c.inv->hosts.live, 1, 3);
+    assert_int_equal(w->c.inv->pool_list.n, 3);
+    assert_int_equal(w->c.inv->pools.live, 3);
+    ++*sweeps;
+}
+
+/* Nodes that are gone are gone; the plan that was there all the time knows no better. */
+static void test_nodes_come_and_go(void **state)
+{
+    struct world w;
+    int sweeps = 0;
+    world_init(&w, THREE_NODES);
+    struct alloc_plan *p = alloc_plan_new(w.c.inv, &w.c.claims[1], 1);
+    assert_str(world_ask(&w, 0, w.c.claims[0]), "d1");
+    alloc_commit(w.c.inv, w.c.claims[0], &w.out.results[0]);
+    for (int i = 0; i < 10000; i++) {
+        visit(&w, p, i);
+        sweep_if_swollen(&w, &sweeps);
+    }
+    assert_in_range(sweeps, 10, 20);
+    assert_int_equal(alloc_find(p, w.c.nodes, 3, 0, NULL, &w.a, &w.out), 1);
+    alloc_plan_free(p);
+    world_fini(&w);
+}
+
+/* Who holds a device of a pool that is gone still does when it is back. */
+static void test_sweep_keeps_holders(void **state)
+{
+    struct world w;
+    world_init(&w, THREE_NODES);
+    assert_str(world_ask(&w, 0, w.c.claims[0]), "d1");
+    alloc_commit(w.c.inv, w.c.claims[0], &w.out.results[0]);
+    assert_true(alloc_inventory_remove_slice(w.c.inv, STR("s1")));
+    alloc_forget_node(w.c.inv, STR("n1"));
+    alloc_inventory_sweep(w.c.inv);
+    assert_int_equal(w.c.inv->host_list.n, 2);
+    assert_int_equal(w.c.inv->pool_list.n, 3);
+    alloc_inventory_put_slice(w.c.inv, world_slice(&w, SLICE("s1", "n1", DEVICES("d1"))));
+    assert_str(world_ask(&w, 0, w.c.claims[1]), "none");
+    alloc_release(w.c.inv, w.c.claims[0]->meta.uid);
+    assert_str(world_ask(&w, 0, w.c.claims[1]), "d1");
+    world_fini(&w);
+}
+
+/* A refusal is remembered of the node, not of its place among the nodes. */
+static void test_sweep_moves_hosts(void **state)
+{
+    struct world w;
+    world_init(&w, THREE_NODES);
+    struct alloc_plan *p = alloc_plan_new(w.c.inv, &w.c.claims[3], 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        world_ask(&w, i, w.c.claims[i]);
+        alloc_commit(w.c.inv, w.c.claims[i], &w.out.results[0]);
+    }
+    assert_int_equal(alloc_find(p, w.c.nodes, 3, 0, NULL, &w.a, &w.out), 2);
+    assert_true(alloc_inventory_remove_slice(w.c.inv, STR("s1")));
+    alloc_forget_node(w.c.inv, STR("n1"));
+    alloc_inventory_sweep(w.c.inv);
+    assert_int_equal(alloc_find(p, w.c.nodes, 3, 0, NULL, &w.a, &w.out), 2);
+    alloc_release(w.c.inv, w.c.claims[1]->meta.uid);
+    assert_int_equal(alloc_find(p, w.c.nodes, 3, 0, NULL, &w.a, &w.out), 1);
+    alloc_plan_free(p);
+    world_fini(&w);
+}
+
 /* More profiles than are kept. */
 static void test_many_profiles(void **state)
 {
@@ -171,10 +267,16 @@ static void test_features(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),          cmocka_unit_test(test_slices_come_and_go),
-        cmocka_unit_test(test_classes),       cmocka_unit_test(test_taint_rules),
-        cmocka_unit_test(test_many_profiles), cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_slices_come_and_go),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_taint_rules),
+        cmocka_unit_test(test_many_profiles),
+        cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_features),
+        cmocka_unit_test(test_nodes_come_and_go),
+        cmocka_unit_test(test_sweep_keeps_holders),
+        cmocka_unit_test(test_sweep_moves_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
