@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/view_read.h"
+#include "base/map.h"
 
 /* ---- reading ---- */
 
@@ -153,27 +154,53 @@ bool view_pod_pending(const struct view_pod *p)
 
 /* ---- requests ---- */
 
+enum { FEW = 16 }; /* names that are found faster by looking at each */
+
 struct sums {
     struct arena *a;
     struct view_amount *v;
     uint32_t n, cap;
+    struct strmap places; /* name -> place in v, once there are more than a few */
 };
 
-static struct view_amount *sum_of(struct sums *s, struct str name)
+static struct view_amount *find_sum(const struct sums *s, struct str name)
 {
+    if (s->n > FEW) {
+        const struct strmap_entry *e = strmap_find(&s->places, name);
+        return e ? &s->v[e->value.u] : NULL;
+    }
     for (uint32_t i = 0; i < s->n; i++)
         if (str_eq(s->v[i].name, name))
             return &s->v[i];
-    if (s->n == s->cap) {
-        uint32_t cap = s->cap ? s->cap * 2 : 8;
-        struct view_amount *more = ARENA_ARRAY(s->a, struct view_amount, cap);
-        if (s->n)
-            memcpy(more, s->v, s->n * sizeof *more);
-        s->v = more;
-        s->cap = cap;
-    }
+    return NULL;
+}
+
+static void make_room(struct sums *s)
+{
+    uint32_t cap = s->cap ? s->cap * 2 : 8;
+    struct view_amount *more = ARENA_ARRAY(s->a, struct view_amount, cap);
+    if (s->n)
+        memcpy(more, s->v, s->n * sizeof *more);
+    s->v = more;
+    s->cap = cap;
+}
+
+/* At zero. */
+static struct view_amount *new_sum(struct sums *s, struct str name)
+{
+    if (s->n == s->cap)
+        make_room(s);
     s->v[s->n] = (struct view_amount){.name = name};
-    return &s->v[s->n++];
+    s->n++;
+    for (uint32_t i = s->n == FEW + 1 ? 0 : s->n - 1; s->n > FEW && i < s->n; i++)
+        strmap_put(&s->places, s->v[i].name, NULL)->value.u = i;
+    return &s->v[s->n - 1];
+}
+
+static struct view_amount *sum_of(struct sums *s, struct str name)
+{
+    struct view_amount *sum = find_sum(s, name);
+    return sum ? sum : new_sum(s, name);
 }
 
 static void add_all(struct sums *s, const struct view_amount *v, uint32_t n)
@@ -184,28 +211,34 @@ static void add_all(struct sums *s, const struct view_amount *v, uint32_t n)
     }
 }
 
-static void raise_all(struct sums *s, const struct view_amount *v, uint32_t n)
+/* One container with the sidecars that run beside it. What only the sidecars ask for is
+ * in the total, where all of them are, and never less there. */
+static void raise_by(struct sums *total, const struct view_container *c,
+                     const struct sums *sidecars)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        struct view_amount *sum = sum_of(s, v[i].name);
-        if (quantity_cmp(&v[i].value, &sum->value) > 0)
-            sum->value = v[i].value;
+    for (uint32_t i = 0; i < c->nrequests; i++) {
+        const struct view_amount *beside = find_sum(sidecars, c->requests[i].name);
+        struct view_amount *sum = sum_of(total, c->requests[i].name);
+        struct quantity now =
+            quantity_add(&(struct quantity){0}, &c->requests[i].value, total->a);
+        if (beside)
+            now = quantity_add(&now, &beside->value, total->a);
+        if (quantity_cmp(&now, &sum->value) > 0)
+            sum->value = now;
     }
 }
 
 /* Init containers run one after another beside the sidecars started so far. */
-static void raise_by_init(struct sums *total, const struct view_pod *p,
-                          struct sums *sidecars)
+static void raise_by_init(struct sums *total, const struct view_pod *p)
 {
+    struct sums sidecars = {.a = total->a};
     for (uint32_t i = 0; i < p->ninit_containers; i++) {
         const struct view_container *c = &p->init_containers[i];
-        struct sums now = {.a = total->a};
-        add_all(&now, c->requests, c->nrequests);
-        add_all(&now, sidecars->v, sidecars->n);
-        raise_all(total, now.v, now.n);
+        raise_by(total, c, &sidecars);
         if (c->restarts)
-            add_all(sidecars, c->requests, c->nrequests);
+            add_all(&sidecars, c->requests, c->nrequests);
     }
+    strmap_release(&sidecars.places);
 }
 
 static bool pod_level(struct str name)
@@ -223,18 +256,19 @@ static int by_name(const void *a, const void *b)
 const struct view_amount *view_pod_requests(const struct view_pod *p, struct arena *a,
                                             uint32_t *n)
 {
-    struct sums total = {.a = a}, sidecars = {.a = a};
+    struct sums total = {.a = a};
     for (uint32_t i = 0; i < p->ninit_containers; i++)
         if (p->init_containers[i].restarts)
             add_all(&total, p->init_containers[i].requests,
                     p->init_containers[i].nrequests);
     for (uint32_t i = 0; i < p->ncontainers; i++)
         add_all(&total, p->containers[i].requests, p->containers[i].nrequests);
-    raise_by_init(&total, p, &sidecars);
+    raise_by_init(&total, p);
     for (uint32_t i = 0; i < p->npod_requests; i++)
         if (pod_level(p->pod_requests[i].name))
             sum_of(&total, p->pod_requests[i].name)->value = p->pod_requests[i].value;
     add_all(&total, p->overhead, p->noverhead);
+    strmap_release(&total.places);
     if (total.n > 1)
         qsort(total.v, total.n, sizeof *total.v, by_name);
     *n = total.n;

@@ -81,6 +81,59 @@ static void test_requests(void **state)
         check(ROWS[i].name, ROWS[i].spec, ROWS[i].want);
 }
 
+/* n / step requests for as much of r0, r<step>, ..., the last first. */
+static struct view_container asks(uint32_t n, uint32_t step, int64_t much,
+                                  struct arena *a)
+{
+    struct view_container c = {.nrequests = (n + step - 1) / step};
+    struct view_amount *v = ARENA_ARRAY(a, struct view_amount, c.nrequests);
+    for (uint32_t i = 0; i < c.nrequests; i++) {
+        v[i].name = arena_printf(a, "r%05u", (c.nrequests - 1 - i) * step);
+        v[i].value = quantity_from_int64(much, QUANTITY_DECIMAL_SI);
+    }
+    c.requests = v;
+    return c;
+}
+
+static int64_t needed(uint32_t i)
+{
+    int64_t sidecar = i % 3 ? 0 : 3, init = i % 5 ? 0 : 10;
+    int64_t run = 1 + (i % 2 ? 0 : 2) + sidecar, start = init + (init ? sidecar : 0);
+    return run > start ? run : start;
+}
+
+static void check_many(uint32_t n)
+{
+    struct arena a;
+    arena_init(&a);
+    struct view_container containers[] = {asks(n, 1, 1, &a), asks(n, 2, 2, &a)};
+    struct view_container inits[] = {asks(n, 3, 3, &a), asks(n, 5, 10, &a)};
+    inits[0].restarts = true;
+    struct view_pod p = {.containers = containers,
+                         .ncontainers = UNIT_COUNT(containers),
+                         .init_containers = inits,
+                         .ninit_containers = UNIT_COUNT(inits)};
+    uint32_t got;
+    const struct view_amount *v = view_pod_requests(&p, &a, &got);
+    assert_int_equal(got, n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct quantity want = quantity_from_int64(needed(i), QUANTITY_DECIMAL_SI);
+        if (!str_eq(v[i].name, arena_printf(&a, "r%05u", i)) ||
+            quantity_cmp(&v[i].value, &want) != 0)
+            fail_msg("%u of %u: %.*s", i, n, STR_ARG(v[i].name));
+    }
+    arena_fini(&a);
+}
+
+/* The last row ends soon only where the time is linear in the names. */
+static void test_many_requests(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n < 40; n++)
+        check_many(n);
+    check_many(100000);
+}
+
 static void test_pending(void **state)
 {
     static const struct {
@@ -103,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_many_requests),
         cmocka_unit_test(test_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
