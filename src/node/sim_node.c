@@ -186,7 +186,9 @@ static enum progress keep_up(struct work *w, struct sim_node *n,
     enum progress p = create(w, path, &kept_of(w, n)->lease);
     if (p == PROGRESS_DONE)
         p = sim_publish(w, n, node);
-    if (p == PROGRESS_DONE && (!v->ready || v->port != n->sim->kubelet_port))
+    /* Said once: whoever simulates the same node elsewhere does not say it back. */
+    bool moved = !n->stands && v->port != n->sim->kubelet_port;
+    if (p == PROGRESS_DONE && (!v->ready || moved))
         p = become_ready(w, n);
     if (p == PROGRESS_DONE)
         now_stands(n);
