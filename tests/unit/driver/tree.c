@@ -11,7 +11,7 @@
 
 void tree_open(struct tree *t)
 {
-    snprintf(t->root, sizeof t->root, "/tmp/dray-tree-XXXXXX");
+    *t = (struct tree){"/tmp/dray-tree-XXXXXX"};
     assert_non_null(mkdtemp(t->root));
 }
 
