@@ -41,9 +41,9 @@ struct driver_calls {
     struct call *fetching;
     struct queue waiting, batch;
     bool busy; /* the batch is on the worker, or over and not yet answered */
-    bool ran;  /* the batch, before the worker ended */
     bool closed;
-    struct err lock_err;
+    struct err lock_err; /* while it is there, the worker's, as what follows */
+    bool ran;            /* it was not dropped */
     struct driver_calls_count count;
 };
 
