@@ -59,5 +59,5 @@ bool gates_read(struct api_gates *g, const char *list, struct err *e)
         for (struct str rest = s, part; str_split_next(&rest, ',', &part);)
             if (!set_gate(part, stages, g, e))
                 return false;
-    return api_gates_check(g, e);
+    return api_gates_check(g, e) && gates_check_others(g, list, e);
 }
