@@ -108,6 +108,8 @@ const struct option_row server_rows[] = {
      "how many that were put away are kept (100); 0: all"},
     {"audit-log-maxage", "N", OPTION_COUNT, AT(audit_days),
      "and for how many days (366); 0: for ever"},
+    {"audit-log-compress", "BOOL", OPTION_FLAG, AT(audit_compress),
+     "what was put away is compressed by gzip (false)"},
     {"audit-policy-file", "FILE", OPTION_TEXT, AT(audit_policy),
      "what of it: a Policy of audit.k8s.io/v1"},
 

@@ -515,7 +515,8 @@ static bool open_audit(struct server *s, const struct server_opts *o, struct err
     struct audit_file_opts log = {.path = o->audit_log,
                                   .max_bytes = (uint64_t)o->audit_megabytes << 20,
                                   .max_kept = o->audit_kept,
-                                  .max_days = o->audit_days};
+                                  .max_days = o->audit_days,
+                                  .compress = o->audit_compress};
     s->audit = audit_new(&log, o->audit_policy, e);
     return s->audit != NULL;
 }

@@ -51,6 +51,7 @@ struct server_opts {
     /* Where what happens is logged, and what of it (audit.h); both or none. */
     const char *audit_log, *audit_policy;
     uint32_t audit_megabytes, audit_kept, audit_days; /* audit_file.h */
+    bool audit_compress;
     uint32_t max_reading, max_writing; /* requests at once; 0: any number (inflight.h) */
     uint64_t request_ms;               /* how long one may take that does not last */
     /* Files, PEM: what is shown to clients instead of the folder's certificate, and who

@@ -12,17 +12,21 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "server/audit/audit_pack.h"
 
 enum {
     MS_OF_DAY = 24 * 3600 * 1000,
     STAMP = 23, /* characters of "2026-01-31T12-00-00.000" */
 };
 
+#define PACKED STR(".gz")
+
 struct audit_file {
     struct audit_file_opts opts;
     int fd;
     uint64_t size;
     struct strbuf dir, prefix, suffix; /* of what is kept: "DIR", "NAME-", ".EXT" */
+    struct audit_pack *pack;           /* NULL: nothing is compressed */
 };
 
 /* ---- names ---- */
@@ -110,43 +114,87 @@ static int newest_first(const void *x, const void *y)
     return p > q ? -1 : p < q;
 }
 
-static void list_kept(const struct audit_file *f, stamps *out)
+/* false: the name of something else. */
+static bool read_kept(const struct audit_file *f, struct str name, int64_t *ms)
 {
     struct str prefix = strbuf_str(&f->prefix), suffix = strbuf_str(&f->suffix);
+    if (str_ends(name, PACKED))
+        name = str_sub(name, 0, name.n - PACKED.n);
+    return name.n == prefix.n + STAMP + suffix.n && str_starts(name, prefix) &&
+           str_ends(name, suffix) &&
+           read_stamp(str_sub(name, prefix.n, prefix.n + STAMP), ms);
+}
+
+/* Each once, also where half of it is packed already. */
+static void list_kept(const struct audit_file *f, stamps *out)
+{
     DIR *d = opendir(strbuf_cstr(&f->dir));
+    size_t n = 0;
     for (struct dirent *i; d && (i = readdir(d));) {
-        struct str name = str_from(i->d_name);
         int64_t ms;
-        if (name.n == prefix.n + STAMP + suffix.n && str_starts(name, prefix) &&
-            str_ends(name, suffix) &&
-            read_stamp(str_sub(name, prefix.n, prefix.n + STAMP), &ms))
+        if (read_kept(f, str_from(i->d_name), &ms))
             vec_push(out, ms);
     }
     if (d)
         closedir(d);
     if (out->n)
         qsort(out->v, out->n, sizeof *out->v, newest_first);
+    for (size_t i = 0; i < out->n; i++)
+        if (n == 0 || out->v[n - 1] != out->v[i])
+            out->v[n++] = out->v[i];
+    out->n = n;
 }
 
-static void drop_old(struct audit_file *f)
+static void path_of(const struct audit_file *f, int64_t ms, struct strbuf *path)
+{
+    struct strbuf stamp = STRBUF_INIT;
+    add_stamp(&stamp, ms);
+    kept_path(f, strbuf_str(&stamp), path);
+    strbuf_release(&stamp);
+}
+
+static void drop_kept(const struct audit_file *f, int64_t ms)
+{
+    struct strbuf path = STRBUF_INIT;
+    path_of(f, ms, &path);
+    unlink(strbuf_cstr(&path));
+    strbuf_addstr(&path, PACKED);
+    unlink(strbuf_cstr(&path));
+    strbuf_release(&path);
+}
+
+static bool is_old(const struct audit_file *f, size_t place, int64_t ms)
+{
+    int64_t oldest = now(f) - (int64_t)f->opts.max_days * MS_OF_DAY;
+    return (f->opts.max_kept && place >= f->opts.max_kept) ||
+           (f->opts.max_days && ms < oldest);
+}
+
+/* Of those that are kept: the ones that are not packed yet. */
+static void pack_kept(struct audit_file *f, const stamps *all)
+{
+    audit_paths paths = {0};
+    struct strbuf path = STRBUF_INIT;
+    for (size_t i = 0; f->pack && i < all->n; i++) {
+        path_of(f, all->v[i], &path);
+        if (!is_old(f, i, all->v[i]) && access(strbuf_cstr(&path), F_OK) == 0)
+            vec_push(&paths, mem_dup(path.p, path.n));
+    }
+    if (f->pack)
+        audit_pack_start(f->pack, &paths);
+    strbuf_release(&path);
+}
+
+static void tidy_kept(struct audit_file *f)
 {
     stamps all = {0};
-    struct strbuf path = STRBUF_INIT, stamp = STRBUF_INIT;
-    int64_t oldest = now(f) - (int64_t)f->opts.max_days * MS_OF_DAY;
-    if (f->opts.max_kept || f->opts.max_days)
+    if (f->opts.max_kept || f->opts.max_days || f->pack)
         list_kept(f, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        bool many = f->opts.max_kept && i >= f->opts.max_kept;
-        if (!many && (!f->opts.max_days || all.v[i] >= oldest))
-            continue;
-        strbuf_clear(&stamp);
-        add_stamp(&stamp, all.v[i]);
-        kept_path(f, strbuf_str(&stamp), &path);
-        unlink(strbuf_cstr(&path));
-    }
+    for (size_t i = 0; i < all.n; i++)
+        if (is_old(f, i, all.v[i]))
+            drop_kept(f, all.v[i]);
+    pack_kept(f, &all);
     vec_release(&all);
-    strbuf_release(&path);
-    strbuf_release(&stamp);
 }
 
 /* ---- the file ---- */
@@ -156,19 +204,27 @@ static int open_file(const char *path)
     return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 }
 
+static bool is_taken(const struct strbuf *path)
+{
+    struct strbuf packed = STRBUF_INIT;
+    strbuf_addstr(&packed, strbuf_str(path));
+    strbuf_addstr(&packed, PACKED);
+    bool taken =
+        access(strbuf_cstr(path), F_OK) == 0 || access(strbuf_cstr(&packed), F_OK) == 0;
+    strbuf_release(&packed);
+    return taken;
+}
+
 /* Under a name that nothing has yet. */
 static bool put_away(struct audit_file *f)
 {
-    struct strbuf path = STRBUF_INIT, stamp = STRBUF_INIT;
+    struct strbuf path = STRBUF_INIT;
     int64_t ms = now(f);
     do {
-        strbuf_clear(&stamp);
-        add_stamp(&stamp, ms++);
-        kept_path(f, strbuf_str(&stamp), &path);
-    } while (access(strbuf_cstr(&path), F_OK) == 0);
+        path_of(f, ms++, &path);
+    } while (is_taken(&path));
     bool ok = rename(f->opts.path, strbuf_cstr(&path)) == 0;
     strbuf_release(&path);
-    strbuf_release(&stamp);
     return ok;
 }
 
@@ -182,7 +238,7 @@ static void begin_anew(struct audit_file *f)
     close(f->fd);
     f->fd = fd;
     f->size = 0;
-    drop_old(f);
+    tidy_kept(f);
 }
 
 struct audit_file *audit_file_new(const struct audit_file_opts *opts, struct err *e)
@@ -202,8 +258,10 @@ struct audit_file *audit_file_new(const struct audit_file_opts *opts, struct err
     else
         f->size = (uint64_t)st.st_size;
     split_path(f);
+    if (f->opts.max_bytes && opts->compress)
+        f->pack = audit_pack_new();
     if (f->opts.max_bytes)
-        drop_old(f);
+        tidy_kept(f);
     return f;
 }
 
@@ -213,6 +271,7 @@ void audit_file_free(struct audit_file *f)
         return;
     if (f->fd >= 0)
         close(f->fd);
+    audit_pack_free(f->pack);
     strbuf_release(&f->dir);
     strbuf_release(&f->prefix);
     strbuf_release(&f->suffix);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A log that is begun anew when it has grown: what was there is kept beside it as
- * NAME-2026-01-31T12-00-00.000.EXT (in UTC), until it is too old or there are too many.
+ * NAME-2026-01-31T12-00-00.000.EXT (in UTC), until it is too old or there are too many;
+ * compressed, with .gz after its name, if that is wanted.
  * Names and limits are those of kube-apiserver's audit log, so that whatever collects
  * that finds this.
  */
@@ -19,6 +20,7 @@ struct audit_file_opts {
     uint32_t max_kept;       /* files beside it; 0: any number */
     uint32_t max_days;       /* that they are kept; 0: for ever */
     int64_t (*now_ms)(void); /* since the epoch; NULL: the clock's */
+    bool compress;           /* what is beside it, on another thread */
 };
 
 struct audit_file;

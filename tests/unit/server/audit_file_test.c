@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "unit/unit.h"
 
@@ -57,7 +58,7 @@ static void clear(void)
 
 static struct audit_file *open_log(uint64_t bytes, uint32_t kept, uint32_t days)
 {
-    struct audit_file_opts opts = {path, bytes, kept, days, fixed_clock};
+    struct audit_file_opts opts = {path, bytes, kept, days, fixed_clock, false};
     struct audit_file *f = audit_file_new(&opts, NULL);
     assert_non_null(f);
     return f;
@@ -147,6 +148,61 @@ static void test_no_limits(void **state)
     assert_string_equal(listing(), "a.log:500");
 }
 
+static void wait_until_packed(void)
+{
+    for (int i = 0; i < 6000 && strstr(listing(), "000.log:"); i++)
+        usleep(10000);
+    assert_null(strstr(listing(), "000.log:"));
+}
+
+static void check_packed(const char *name, const char *want)
+{
+    char one[512], got[64] = "";
+    snprintf(one, sizeof one, "%s/%s", folder, name);
+    gzFile z = gzopen(one, "rb");
+    assert_non_null(z);
+    assert_int_equal(gzread(z, got, sizeof got - 1), (int)strlen(want));
+    assert_string_equal(got, want);
+    assert_false(gzdirect(z));
+    gzclose(z);
+}
+
+static struct audit_file *open_packing(void)
+{
+    struct audit_file_opts opts = {path, 10, 2, 0, fixed_clock, true};
+    struct audit_file *f = audit_file_new(&opts, NULL);
+    assert_non_null(f);
+    return f;
+}
+
+/* One that an earlier life left half packed is packed anew; a packed one is kept and
+ * dropped as others are. */
+static void test_compress(void **state)
+{
+    (void)state;
+    clear();
+    clock_now = 1769860800000;
+    struct audit_file *f = open_log(10, 0, 0);
+    write_lines(f, 2);
+    audit_file_free(f);
+    char half[512];
+    snprintf(half, sizeof half, "%s/a-2026-01-31T12-00-01.000.log.gz", folder);
+    close(open(half, O_CREAT | O_WRONLY, 0600));
+    f = open_packing();
+    wait_until_packed();
+    check_packed("a-2026-01-31T12-00-01.000.log.gz", "123456789\n");
+    for (int i = 0; i < 3; i++) {
+        write_lines(f, 1);
+        wait_until_packed();
+        audit_file_free(f); /* or the thread might not be done with its last line */
+        f = open_packing();
+    }
+    assert_null(strstr(listing(), "12-00-02"));
+    check_packed("a-2026-01-31T12-00-03.000.log.gz", "123456789\n");
+    check_packed("a-2026-01-31T12-00-04.000.log.gz", "123456789\n");
+    audit_file_free(f);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -166,8 +222,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_size), cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_age), cmocka_unit_test(test_others),
-        cmocka_unit_test(test_no_limits)};
+        cmocka_unit_test(test_size),      cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_age),       cmocka_unit_test(test_others),
+        cmocka_unit_test(test_no_limits), cmocka_unit_test(test_compress)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
