@@ -50,12 +50,12 @@ struct str slice_sync_change(struct slice_sync *x, const struct object *old,
     if (!was && !is)
         return STR_NONE;
     struct str service = service_of(is ? now : old, a);
-    bool other = old && now && !str_eq(old->uid, now->uid);
-    if (was && (!now || other)) {
+    bool same = old && now && str_eq(old->uid, now->uid);
+    if (was && !same) {
         expect_saw_gone(&x->expect, service, old->uid);
         written_forget(&x->written, old->uid);
     }
-    if (is && (!old || other))
+    if (is && !same)
         expect_saw_made(&x->expect, service);
     return service;
 }
