@@ -9,12 +9,14 @@ static bool read_index(struct str text, int64_t *out)
 {
     enum { DIGITS = 10 };
     *out = 0;
+    if (!text.n || text.n > DIGITS)
+        return false;
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] < '0' || text.p[i] > '9')
             return false;
         *out = *out * 10 + (text.p[i] - '0');
     }
-    return text.n > 0 && text.n <= DIGITS;
+    return true;
 }
 
 static bool read_span(struct str text, struct job_span *out)
