@@ -231,6 +231,41 @@ static void test_sweep_moves_hosts(void **state)
     world_fini(&w);
 }
 
+static struct host *host_at(struct world *w, struct str name)
+{
+    return strmap_find(&w->c.inv->hosts, name)->value.ptr;
+}
+
+/* Nor do two nodes have one place: what one refuses, the other still gives. */
+static void test_sweep_renumbers_hosts(void **state)
+{
+    struct world w;
+    world_init(&w, THREE_NODES);
+    struct alloc_plan *p = alloc_plan_new(w.c.inv, &w.c.claims[3], 1);
+    assert_true(alloc_inventory_remove_slice(w.c.inv, STR("s1")));
+    assert_true(alloc_inventory_remove_slice(w.c.inv, STR("s2")));
+    alloc_inventory_sweep(w.c.inv);
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "s5" : "s4";
+        struct view_slice *s = world_slice(&w, SLICE("s", "n", DEVICES("d")));
+        s->meta.name = str_from(name);
+        s->node_name = s->pool = arena_printf(&w.a, "node-%d", i);
+        alloc_inventory_put_slice(w.c.inv, s);
+    }
+    world_ask(&w, 2, w.c.claims[0]);
+    alloc_commit(w.c.inv, w.c.claims[0], &w.out.results[0]);
+    const struct view_node *node = new_node(&w, 1);
+    alloc_ask(p, node, NULL, &w.a, &w.out);
+    node = new_node(&w, 1); /* another view: as many changes as the other node had */
+    alloc_ask(p, node, NULL, &w.a, &w.out);
+    assert_int_equal(host_at(&w, STR("n3"))->version,
+                     host_at(&w, STR("node-1"))->version);
+    assert_int_equal(alloc_find(p, &w.c.nodes[2], 1, 0, NULL, &w.a, &w.out), 1);
+    assert_int_equal(alloc_find(p, &node, 1, 0, NULL, &w.a, &w.out), 0);
+    alloc_plan_free(p);
+    world_fini(&w);
+}
+
 /* More profiles than are kept. */
 static void test_many_profiles(void **state)
 {
@@ -277,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_nodes_come_and_go),
         cmocka_unit_test(test_sweep_keeps_holders),
         cmocka_unit_test(test_sweep_moves_hosts),
+        cmocka_unit_test(test_sweep_renumbers_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
