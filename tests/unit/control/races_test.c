@@ -18,7 +18,7 @@
 #include "fake_api.h"
 #include "unit/unit.h"
 
-enum { PATIENCE_S = 120, STEPS_MAX = 200, EACH = 20 };
+enum { PATIENCE_S = 120, STEPS_MAX = 200, EACH = 8 };
 
 struct site {
     struct arena a;
@@ -362,7 +362,7 @@ static void test_restarts(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof SCENARIOS / sizeof *SCENARIOS; i++) {
         uint32_t n = STEPS_MAX;
-        for (uint32_t at = 1; at < n; at += at < EACH ? 1 : 3) {
+        for (uint32_t at = 1; at < n; at += at < EACH ? 1 : 5) {
             struct site s;
             open_site(&s);
             s.restart_at = at;
