@@ -36,11 +36,17 @@ static struct run {
     double v[FIGURES]; /* infinite: it failed */
 } runs[SIDES];
 
+/* One line of them. */
 static bool read_figures(FILE *f, struct run *r)
 {
-    for (int i = 0; i < FIGURES; i++)
-        if (fscanf(f, "%lf", &r->v[i]) != 1)
+    char line[512], *at = line, *end;
+    if (!fgets(line, sizeof line, f))
+        return false;
+    for (int i = 0; i < FIGURES; i++, at = end) {
+        r->v[i] = strtod(at, &end);
+        if (end == at)
             return false;
+    }
     return true;
 }
 

@@ -243,7 +243,7 @@ struct seat { /* a pool in a host's numbering */
 
 struct host {
     struct str name;
-    uint32_t index; /* in host_list, until a sweep */
+    uint32_t index;           /* in host_list, until a sweep */
     uint64_t version;         /* of slices and charges of its own pools */
     VEC(struct pool *) pools; /* with slices for this node alone, with repeats */
     const struct view_node *node;
@@ -287,7 +287,7 @@ struct alloc_inventory {
     struct strmap slices;      /* object name -> struct pool */
     struct strmap hosts;       /* node name -> struct host */
     VEC(struct host *) host_list;
-    size_t swept; /* pools and hosts that the last sweep left */
+    size_t swept;          /* pools and hosts that the last sweep left */
     struct strmap classes; /* name -> const struct view_class */
     VEC(const struct view_taint_rule *) rules;
     struct strmap claims; /* uid -> struct ledger_claim */
