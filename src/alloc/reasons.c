@@ -227,11 +227,12 @@ static struct refusal judge(struct solver *s, uint32_t alt, const struct seat *s
         pool_profile(s->plan->inv, seat->pool, pa->profile);
     const struct pool *p = seat->pool;
     uint32_t d = seat->base * 64 + device;
-    if (!pa->admin && is_held(p, device))
+    bool matches = bit_test(col->match, device);
+    if (!pa->admin && is_held(p, device) && matches)
         return refusal(ALLOC_RULE_IN_USE);
     if (!f->device_binding_and_status && bit_test(p->binding, device))
         return refusal(ALLOC_RULE_BINDING_OFF);
-    if (!bit_test(col->match, device))
+    if (!matches)
         return selector_refusal(s, pa, &p->devices[device].v->facts);
     if (!bit_test(seat->view->alive, device))
         return refusal(ALLOC_RULE_NODE);

@@ -153,7 +153,10 @@ static int run(struct session *s, const struct option_args *args, void *into,
     struct output out;
     struct targets t;
     if (!o->files || args->n) {
-        err_set(e, ERR_INVALID, "must specify -f FILE, and nothing behind it");
+        err_set(e, ERR_INVALID,
+                o->files ? "\"%s\" is no option; each file has its own -f"
+                         : "must specify -f FILE",
+                args->n ? args->v[0] : "");
         return EXIT_INPUT;
     }
     if (o->dry_run && !str_is(str_from(o->dry_run), "server")) {
@@ -163,7 +166,7 @@ static int run(struct session *s, const struct option_args *args, void *into,
     if (!output_read(o->output, s->a, &out, e) || !discovery_read(s, &d, e) ||
         !targets_of_files(s, &d, o->files, o->recursive, &t, e))
         return EXIT_NO;
-    return apply_all(s, &t, o, &out, &d);
+    return targets_end(&t, apply_all(s, &t, o, &out, &d));
 }
 
 int cmd_apply(int argc, char **argv)

@@ -229,7 +229,7 @@ static int run(struct session *s, const struct option_args *args, void *into,
     bool ok = d.opts->files
                   ? targets_of_files(s, &known, d.opts->files, d.opts->recursive, &t, e)
                   : targets_of_args(s, &known, args, &t, e);
-    return ok && gather(&d, &t, e) ? delete_all(&d, e) : EXIT_NO;
+    return ok && gather(&d, &t, e) ? targets_end(&t, delete_all(&d, e)) : EXIT_NO;
 }
 
 int cmd_delete(int argc, char **argv)

@@ -134,7 +134,7 @@ static int run(struct session *s, const struct option_args *args, void *into,
     describe_all(&d);
     if (!doc_get(&d.list, "items")->n && code == EXIT_OK)
         fprintf(stderr, "No resources found in %.*s namespace.\n", STR_ARG(s->namespace));
-    return code;
+    return targets_end(&t, code);
 }
 
 int cmd_describe(int argc, char **argv)

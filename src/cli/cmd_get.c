@@ -302,7 +302,7 @@ static int run(struct session *s, const struct option_args *args, void *into,
     g.output.managed = o->managed;
     bool ok = o->files ? targets_of_files(s, &g.d, o->files, o->recursive, &t, e)
                        : targets_of_args(s, &g.d, args, &t, e);
-    return ok ? get_targets(&g, &t, e) : EXIT_NO;
+    return ok ? targets_end(&t, get_targets(&g, &t, e)) : EXIT_NO;
 }
 
 int cmd_get(int argc, char **argv)

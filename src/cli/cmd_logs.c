@@ -41,11 +41,14 @@ static void add(struct strbuf *b, const char *key, const char *value)
 }
 
 /* "pod/NAME" too. */
-static struct str pod_of(const char *arg)
+static bool read_pod(const char *arg, struct str *name, struct err *e)
 {
     struct str s = str_from(arg);
     size_t slash = str_find_byte(s, '/', 0);
-    return slash == SIZE_MAX ? s : str_sub(s, slash + 1, s.n);
+    struct str type = slash == SIZE_MAX ? STR("pod") : str_sub(s, 0, slash);
+    *name = slash == SIZE_MAX ? s : str_sub(s, slash + 1, s.n);
+    return str_is(type, "pod") || str_is(type, "pods") || str_is(type, "po") ||
+           err_set(e, ERR_INVALID, "%s: pods have logs; dray get pods lists them", arg);
 }
 
 /* Without one, what its author says comes first, else the first. */
@@ -85,7 +88,9 @@ static int run(struct session *s, const struct option_args *args, void *into,
         err_set(e, ERR_INVALID, "expected 'logs POD'");
         return EXIT_INPUT;
     }
-    struct str name = pod_of(args->v[0]);
+    struct str name;
+    if (!read_pod(args->v[0], &name, e))
+        return EXIT_NO;
     const struct doc *pod = session_doc(
         s, session_get(s, client_path(&POD, s->namespace, name, NULL, s->a), NULL), e);
     if (!pod)

@@ -69,8 +69,7 @@ static int run(struct session *s, const struct option_args *args, void *into,
     struct targets t;
     int code = EXIT_OK;
     if (o->replicas == NOT_GIVEN || !args->n) {
-        err_set(e, ERR_INVALID,
-                "The --replicas=COUNT flag is required, and what it is of");
+        err_set(e, ERR_INVALID, "write dray scale TYPE/NAME --replicas=N");
         return EXIT_INPUT;
     }
     if (!discovery_read(s, &d, e) || !targets_of_args(s, &d, args, &t, e))

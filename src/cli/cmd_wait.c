@@ -222,7 +222,7 @@ static int run(struct session *s, const struct option_args *args, void *into,
         if (wait_one(s, &list.v[i], &w, o->timeout_ms) != EXIT_OK)
             code = EXIT_NO;
     arena_fini(&w.arena);
-    return code;
+    return targets_end(&t, code);
 }
 
 int cmd_wait(int argc, char **argv)

@@ -135,7 +135,8 @@ static bool read_options(const struct option_table *t, int argc, char **argv, bo
             continue;
         }
         if (!row)
-            return err_set(e, ERR_INVALID, "there is no option %s", argv[optind - 1]);
+            return err_set(e, ERR_INVALID, "there is no option %s; --help lists them",
+                           argv[optind - 1]);
         if (!set(row, value_of(c), a, into, e))
             return err_wrap(e, "--%s %s", row->name, value_of(c));
     }

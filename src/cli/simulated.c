@@ -78,7 +78,7 @@ static bool share(struct reading *r, uint32_t nodes, struct err *e)
         said += r->groups.v[i].n == OPEN ? 0 : r->groups.v[i].n;
     bool counted = nodes != SIMULATED_DEFAULT;
     uint64_t left = !counted ? r->open : nodes > said ? nodes - said : 0;
-    if (left && !r->open)
+    if (counted && (said > nodes || (left && !r->open)))
         return err_set(e, ERR_INVALID, "%u nodes, and shapes for %llu", nodes,
                        (unsigned long long)said);
     for (size_t i = 0, k = 0; i < r->groups.n; i++)

@@ -2,11 +2,13 @@
 #include "cli/targets.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "cli/commands.h"
 #include "client/kubeconfig.h"
 
 typedef VEC(struct target) target_list;
@@ -111,7 +113,7 @@ bool targets_of_args(struct session *s, const struct discovery *d,
     if (!ok || (!pairs && args->n > 1 && !add_names(s, args, &types, &found, e)))
         return false;
     target_list *use = pairs || args->n > 1 ? &found : &types;
-    *out = (struct targets){use->v, (uint32_t)use->n, false};
+    *out = (struct targets){use->v, (uint32_t)use->n, false, NULL};
     for (uint32_t i = 1; i < out->n; i++)
         out->several_types |= out->v[i].resource != out->v[0].resource;
     return true;
@@ -123,27 +125,37 @@ struct reading {
     struct session *s;
     struct discovery *d;
     target_list found;
-    bool again; /* discovery was read for this command's sake */
+    struct strbuf missing; /* a line for each object whose kind the server has not */
+    bool again;            /* discovery was read for this command's sake */
 };
 
-static const struct resource *resource_of(struct reading *r, const struct doc *object,
-                                          const char *file, struct err *e)
+/* *out NULL: the server has no such kind. */
+static bool resource_of(struct reading *r, const struct doc *object, const char *file,
+                        const struct resource **out, struct err *e)
 {
-    const struct resource *found = discovery_of(r->d, object);
+    static const char *const NEEDED[] = {"apiVersion", "kind"};
+    for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++)
+        if (!doc_get_text(object, NEEDED[i]).n)
+            return err_set(e, ERR_INVALID, "%s: an object has no %s", file, NEEDED[i]);
+    *out = discovery_of(r->d, object);
+    if (*out || r->again)
+        return true;
+    r->again = true;
+    if (!discovery_read(r->s, r->d, e))
+        return false;
+    *out = discovery_of(r->d, object);
+    return true;
+}
+
+static void add_missing(struct reading *r, const struct doc *object, const char *file)
+{
     struct str version = doc_get_text(object, "apiVersion"),
-               kind = doc_get_text(object, "kind");
-    if (!found && !r->again) {
-        r->again = true;
-        if (!discovery_read(r->s, r->d, e))
-            return NULL;
-        found = discovery_of(r->d, object);
-    }
-    if (!found)
-        err_set(e, ERR_NOT_FOUND,
-                "resource mapping not found for \"%s\": no matches for kind "
-                "\"%.*s\" in version \"%.*s\"",
-                file, STR_ARG(kind), STR_ARG(version));
-    return found;
+               kind = doc_get_text(object, "kind"),
+               name = doc_get_text(doc_get(object, "metadata"), "name");
+    strbuf_addf(&r->missing,
+                "resource mapping not found for name: \"%.*s\" from \"%s\": no matches "
+                "for kind \"%.*s\" in version \"%.*s\"\n",
+                STR_ARG(name), file, STR_ARG(kind), STR_ARG(version));
 }
 
 static bool add_object(struct reading *r, const struct doc *object, const char *file,
@@ -159,9 +171,13 @@ static bool add_object(struct reading *r, const struct doc *object, const char *
                 return false;
         return true;
     }
-    const struct resource *found = resource_of(r, object, file, e);
-    if (!found)
+    const struct resource *found = NULL;
+    if (!resource_of(r, object, file, &found, e))
         return false;
+    if (!found) {
+        add_missing(r, object, file);
+        return true;
+    }
     if (found->namespaced && namespace.n && r->s->opts->namespace &&
         !str_eq(namespace, own))
         return err_set(
@@ -244,18 +260,42 @@ static bool read_path(struct reading *r, const char *path, bool recursive, bool 
     return kubeconfig_read_file(path, r->s->a, &text, e) && read_text(r, path, text, e);
 }
 
+static bool read_files(struct reading *r, const char *files, bool recursive,
+                       struct err *e)
+{
+    struct str file;
+    for (struct str rest = str_from(files); str_split_next(&rest, ',', &file);) {
+        bool ok = str_is(file, "-")
+                      ? read_stdin(r, e)
+                      : read_path(r, arena_str(r->s->a, file).p, recursive, true, e);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 bool targets_of_files(struct session *s, struct discovery *d, const char *files,
                       bool recursive, struct targets *out, struct err *e)
 {
     struct reading r = {.s = s, .d = d};
-    struct str file;
-    for (struct str rest = str_from(files); str_split_next(&rest, ',', &file);) {
-        bool ok = str_is(file, "-")
-                      ? read_stdin(&r, e)
-                      : read_path(&r, arena_str(s->a, file).p, recursive, true, e);
-        if (!ok)
-            return false;
-    }
-    *out = (struct targets){r.found.v, (uint32_t)r.found.n, false};
-    return out->n > 0 || err_set(e, ERR_INVALID, "no objects passed to apply");
+    bool ok = read_files(&r, files, recursive, e);
+    const char *missing = NULL;
+    if (r.missing.n)
+        missing = arena_printf(s->a, "%sensure CRDs are installed first",
+                               strbuf_cstr(&r.missing))
+                      .p;
+    strbuf_release(&r.missing);
+    *out = (struct targets){r.found.v, (uint32_t)r.found.n, false, missing};
+    if (!ok || out->n > 0)
+        return ok;
+    return missing ? err_set(e, ERR_NOT_FOUND, "%s", missing)
+                   : err_set(e, ERR_INVALID, "there are no objects in %s", files);
+}
+
+int targets_end(const struct targets *t, int code)
+{
+    if (!t->missing)
+        return code;
+    fprintf(stderr, "error: %s\n", t->missing);
+    return EXIT_NO;
 }

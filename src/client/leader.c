@@ -20,10 +20,11 @@ struct leader {
     struct client_call *call;
     struct net_timer *timer;
     bool leads, resigning;
-    unsigned conflicts;  /* while resigning */
-    uint64_t renewed_ms; /* when it was last ours */
-    struct strbuf seen;  /* version of the lease as it was last seen to change */
-    uint64_t seen_ms;    /* and when */
+    unsigned conflicts;   /* while resigning */
+    uint64_t renewed_ms;  /* when it was last ours */
+    struct strbuf seen;   /* version of the lease as it was last seen to change */
+    uint64_t seen_ms;     /* and when */
+    struct strbuf holder; /* whom it was said to wait for */
     void (*resigned)(void *ctx);
 };
 
@@ -99,6 +100,21 @@ static bool is_taken(const struct leader *l, const struct doc *lease)
     doc_get_int64(spec, "leaseDurationSeconds", &seconds);
     return holder.n && !str_is(holder, l->opts.identity) &&
            now_ms(l) < l->seen_ms + (uint64_t)seconds * 1000;
+}
+
+/* Once for each holder: whoever looks on sees why nothing happens. */
+static void tell_waiting(struct leader *l, const struct doc *lease)
+{
+    struct str holder = doc_get_text(doc_get(lease, "spec"), "holderIdentity");
+    struct strbuf b = STRBUF_INIT;
+    if (l->leads || l->resigning || str_eq(strbuf_str(&l->holder), holder))
+        return;
+    strbuf_clear(&l->holder);
+    strbuf_addstr(&l->holder, holder);
+    strbuf_addf(&b, "waiting for the lease %s/%s, held by %.*s", l->opts.namespace,
+                l->opts.name, STR_ARG(holder));
+    trouble(l, strbuf_cstr(&b));
+    strbuf_release(&b);
 }
 
 /* ---- trying ---- */
@@ -177,6 +193,8 @@ static void decide(struct leader *l, const struct doc *lease, struct arena *a)
     bool ours =
         str_is(doc_get_text(doc_get(lease, "spec"), "holderIdentity"), l->opts.identity);
     note_change(l, doc_get_text(meta, "resourceVersion"));
+    if (is_taken(l, lease))
+        tell_waiting(l, lease);
     if (is_taken(l, lease) || (l->resigning && !ours))
         missed(l, true);
     else
@@ -266,6 +284,7 @@ void leader_free(struct leader *l)
         return;
     stop(l);
     strbuf_release(&l->seen);
+    strbuf_release(&l->holder);
     free(l);
 }
 

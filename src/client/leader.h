@@ -24,7 +24,8 @@ struct leader_ops {
     /* The lease is another's by now, or could not be renewed: work must stop at once.
      * Nothing follows. */
     void (*lost)(void *ctx);
-    void (*trouble)(void *ctx, const char *what); /* for a log; or NULL */
+    /* For a log: what goes wrong, and whom it waits for; or NULL. */
+    void (*trouble)(void *ctx, const char *what);
 };
 
 struct leader *leader_new(struct client *c, const struct leader_opts *opts,

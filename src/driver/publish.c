@@ -148,6 +148,10 @@ static enum progress ask_node(struct work *w, struct str *uid)
         w, "GET", NULL, client_path(&NODE, STR_NONE, p->opts.node, NULL, w->a), NULL, &a);
     if (ok != PROGRESS_DONE)
         return ok;
+    if (a->status == 404)
+        return work_fail(w,
+                         "there is no node \"%.*s\": --node NAME says which one this is",
+                         STR_ARG(p->opts.node));
     if (!a->ok)
         return work_fail(w, "node %.*s: %s", STR_ARG(p->opts.node), a->message);
     *uid = doc_get_text(doc_get(work_answer_doc(w, a), "metadata"), "uid");

@@ -63,14 +63,15 @@ static struct str word(const struct doc *list, uint32_t i)
     return there ? doc_str(&list->items[i]) : STR_NONE;
 }
 
-/* `sleep N` as the command, its end as the arguments or not; also behind `sh -c`. */
+/* `sleep N` as the command, its end as the arguments or not; also behind `sh -c`. Without
+ * a command the arguments are it. */
 static int64_t sleeps(const struct doc *container)
 {
     const struct doc *command = doc_get(container, "command"),
                      *args = doc_get(container, "args");
-    struct str first = word(command, 0), last = count(args)
-                                                    ? word(args, count(args) - 1)
-                                                    : word(command, count(command) - 1);
+    const struct doc *begin = count(command) ? command : args,
+                     *end = count(args) ? args : command;
+    struct str first = word(begin, 0), last = word(end, count(end) - 1);
     if (str_starts(last, STR("sleep ")))
         return seconds(str_sub(last, 6, last.n), -1);
     return str_ends(first, STR("sleep")) ? seconds(last, -1) : -1;

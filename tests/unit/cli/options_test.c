@@ -75,7 +75,7 @@ static void test_wrong(void **state)
         const char *one, *two;
         const char *error;
     } rows[] = {
-        {"--none", NULL, "there is no option --none"},
+        {"--none", NULL, "there is no option --none; --help lists them"},
         {"--text", NULL, "--text: a value is missing"},
         {"--count", "x", "--count x: write a number"},
         {"--count", "-1", "--count -1: write a number"},

@@ -37,11 +37,9 @@ static void test_refuses(void **state)
     static const struct {
         const char *shapes;
         uint32_t nodes;
-    } CASES[] = {{"nope", 1},
-                 {"h100x8=x", 1},
-                 {"h100x8=-1", 1},
-                 {"cpu=1", 2},
-                 {"cpu=99999", SIMULATED_DEFAULT},
+    } CASES[] = {{"nope", 1},          {"h100x8=x", 1},
+                 {"h100x8=-1", 1},     {"cpu=1", 2},
+                 {"cpu=3,l4x4", 2},    {"cpu=99999", SIMULATED_DEFAULT},
                  {"./nowhere.yaml", 1}};
     (void)state;
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {

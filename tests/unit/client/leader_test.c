@@ -14,6 +14,7 @@ struct site {
     struct script script;
     struct leader *leader;
     bool gained, lost, resigned;
+    unsigned told; /* whom it waits for */
 };
 
 static void on_gained(void *ctx)
@@ -26,6 +27,12 @@ static void on_lost(void *ctx)
     ((struct site *)ctx)->lost = true;
 }
 
+static void on_trouble(void *ctx, const char *what)
+{
+    struct site *s = ctx;
+    s->told += strcmp(what, "waiting for the lease kube-system/work, held by you") == 0;
+}
+
 static void on_resigned(void *ctx)
 {
     ((struct site *)ctx)->resigned = true;
@@ -34,7 +41,7 @@ static void on_resigned(void *ctx)
 /* A lease of so long, lost when it was not renewed for so long. */
 static void begin(struct site *s, unsigned lease_ms, unsigned renew_ms)
 {
-    static const struct leader_ops ops = {on_gained, on_lost};
+    static const struct leader_ops ops = {on_gained, on_lost, on_trouble};
     const struct leader_opts opts = {.namespace = "kube-system",
                                      .name = "work",
                                      .identity = "me",
@@ -106,6 +113,7 @@ static void test_waiting(void **state)
     assert_true(str_find(x->body, STR("\"leaseTransitions\":4")) != SIZE_MAX);
     net_respond(x, 200, NULL, 0, STR(BODY("me", "3")));
     script_await(&s.script, &s.gained);
+    assert_int_equal(s.told, 1);
     end(&s);
 }
 
