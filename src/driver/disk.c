@@ -189,10 +189,7 @@ static bool remove_below(void *ctx, const char *name)
     struct removal *r = ctx;
     struct strbuf path = STRBUF_INIT;
     strbuf_addf(&path, "%s/%s", r->path, name);
-    bool ok = unlink(strbuf_cstr(&path)) == 0 || errno == ENOENT;
-    ok = ok ||
-         ((errno == EISDIR || errno == EPERM) ? disk_remove_tree(strbuf_cstr(&path), r->e)
-                                              : failed(strbuf_cstr(&path), r->e));
+    bool ok = disk_remove_tree(strbuf_cstr(&path), r->e);
     strbuf_release(&path);
     return ok;
 }
@@ -200,6 +197,10 @@ static bool remove_below(void *ctx, const char *name)
 bool disk_remove_tree(const char *path, struct err *e)
 {
     struct removal r = {path, e};
+    if (unlink(path) == 0 || errno == ENOENT)
+        return true;
+    if (errno != EISDIR && errno != EPERM)
+        return failed(path, e);
     return disk_each(path, remove_below, &r, e) &&
            (rmdir(path) == 0 || errno == ENOENT || failed(path, e));
 }

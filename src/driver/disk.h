@@ -33,7 +33,8 @@ bool disk_holds(const char *path, struct str text);
 
 /* Yes to what is not there. */
 bool disk_remove(const char *path, struct err *e);
-/* A directory with what is below it; links are removed, not followed. */
+/* Whatever has that name, a directory with what is below it; links are removed, not
+ * followed. Yes to what is not there. */
 bool disk_remove_tree(const char *path, struct err *e);
 
 /* All of the bytes, however often it takes; -1 with errno set. */

@@ -257,6 +257,8 @@ bool journal_load(struct journal *j, struct err *e)
 bool journal_follow(struct journal *j, struct err *e)
 {
     struct stat here, there;
+    if (j->fd < 0) /* it could not be opened the last time */
+        return journal_load(j, e);
     if (fstat(j->fd, &here) != 0)
         return failed(j->path, e);
     bool same = stat(j->path, &there) == 0 && there.st_ino == here.st_ino &&

@@ -99,6 +99,9 @@ static void test_links_are_not_followed(void **state)
     assert_int_equal(symlink(dir, in("tree/a/link")), 0);
     assert_true(disk_remove_tree(in("tree"), NULL));
     assert_int_equal(access(in("tree"), F_OK), -1);
+    assert_int_equal(symlink(dir, in("tree")), 0);
+    assert_true(disk_remove_tree(in("tree"), NULL));
+    assert_int_equal(access(in("tree"), F_OK), -1);
     assert_true(disk_read(in("precious"), 9, &a, &text, NULL));
     assert_str(text, "p");
 }
@@ -114,6 +117,8 @@ static void test_directories(void **state)
     assert_false(disk_make_dirs(in("a/f/g"), NULL));
     assert_true(disk_remove(in("a/none"), NULL));
     assert_true(disk_remove_tree(in("none"), NULL));
+    assert_true(disk_remove_tree(in("a/f"), NULL));
+    assert_int_equal(access(in("a/f"), F_OK), -1);
     assert_false(disk_remove(in("a"), NULL));
 }
 

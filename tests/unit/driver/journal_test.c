@@ -281,6 +281,33 @@ static void test_two_processes(void **state)
     journal_close(b);
 }
 
+/* A file that cannot be opened for a while, and is there again. */
+static void test_gone_for_a_while(void **state)
+{
+    (void)state;
+    struct journal *a = open_now(), *b = open_now();
+    char away[sizeof dir + 8];
+    snprintf(away, sizeof away, "%s/away", dir);
+    put(a, "x", "1");
+    assert_true(journal_sync(a, NULL));
+    assert_int_equal(rename(path_of("j"), away), 0);
+    assert_int_equal(mkdir(path_of("j"), 0700), 0);
+    assert_false(journal_follow(a, NULL));
+    assert_false(journal_follow(a, NULL));
+    is(a, "x", "1");
+    assert_int_equal(rmdir(path_of("j")), 0);
+    assert_int_equal(rename(away, path_of("j")), 0);
+    assert_true(journal_follow(b, NULL));
+    put(b, "x", "2");
+    assert_true(journal_sync(b, NULL));
+    assert_true(journal_follow(a, NULL));
+    is(a, "x", "2");
+    put(a, "y", "3");
+    assert_true(journal_sync(a, NULL));
+    journal_close(a);
+    journal_close(b);
+}
+
 /* ---- faults ---- */
 
 enum { STEPS = 6 };
@@ -393,6 +420,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_torn_anywhere, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damaged_at_every_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(test_two_processes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_gone_for_a_while, setup, teardown),
         cmocka_unit_test_setup_teardown(test_disk_fails_at_every_call, setup, teardown),
         cmocka_unit_test_setup_teardown(test_dies_at_every_call, setup, teardown),
     };
