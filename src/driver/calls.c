@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "driver/calls_answer.h"
 #include "driver/fetch.h"
 #include "driver/lock.h"
@@ -127,10 +128,9 @@ static void work(void *ctx)
     struct driver_calls *s = ctx;
     struct arena *a = &s->batch.first->arena;
     uint32_t n = batch_size(&s->batch);
-    int lock = -1;
     s->ran = true;
-    if (s->opts.lock_dir.n > 0 &&
-        (lock = driver_lock_take(s->opts.lock_dir, &s->lock_err)) < 0)
+    int lock = driver_lock_take(s->opts.lock_dir, &s->lock_err);
+    if (lock < 0)
         return;
     if (s->batch.first->kind == DRIVER_CALL_UNPREPARE)
         unprepare_batch(s, a, n);
@@ -257,6 +257,28 @@ static struct call *call_new(struct driver_calls *s, struct grpc_request *r,
     return c;
 }
 
+static bool is_name(const struct driver_claim *claim)
+{
+    return name_valid(NAME_DNS1123_LABEL, claim->namespace) &&
+           name_valid(NAME_DNS1123_SUBDOMAIN, claim->name);
+}
+
+/* Names become a path of the API server's. */
+static bool refuse_odd_name(struct driver_calls *s, struct call *c)
+{
+    uint32_t i = 0;
+    while (i < c->n && is_name(&c->claims[i]))
+        i++;
+    if (i == c->n)
+        return false;
+    struct str why =
+        arena_printf(&c->arena, "no claim has such a name: \"%.*s/%.*s\"",
+                     STR_ARG(c->claims[i].namespace), STR_ARG(c->claims[i].name));
+    s->count.prepare_failed += c->n;
+    fail_call(c, GRPC_UNKNOWN, why);
+    return true;
+}
+
 static void start_prepare(struct driver_calls *s, struct grpc_request *r,
                           const ProtobufCMessage *m, enum driver_call_kind kind)
 {
@@ -268,6 +290,8 @@ static void start_prepare(struct driver_calls *s, struct grpc_request *r,
         call_free(c);
         return;
     }
+    if (refuse_odd_name(s, c))
+        return;
     c->next = s->fetching;
     s->fetching = c;
     c->fetch = driver_fetch_start(s->opts.client, &s->version, c->claims, c->n, FETCH_MS,
@@ -285,6 +309,42 @@ void driver_calls_prepare_v1beta1(void *ctx, struct grpc_request *r,
     start_prepare(ctx, r, m, DRIVER_CALL_PREPARE_V1BETA1);
 }
 
+static const struct driver_claim *claim_find(const struct call *c, struct str uid)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (str_eq(c->claims[i].uid, uid))
+            return &c->claims[i];
+    return NULL;
+}
+
+static const struct driver_claim *claim_of_both(const struct call *c,
+                                                const struct call *d)
+{
+    const struct driver_claim *claim = NULL;
+    for (uint32_t i = 0; i < d->n && !claim; i++)
+        claim = claim_find(c, d->claims[i].uid);
+    return claim;
+}
+
+/* Who asks to unprepare a claim no longer waits for it to be prepared: what still reads
+ * it would prepare it afterwards, for nobody. */
+static void drop_fetching(struct driver_calls *s, const struct call *unprepare)
+{
+    struct call *next;
+    for (struct call *c = s->fetching; c; c = next) {
+        const struct driver_claim *claim = claim_of_both(c, unprepare);
+        next = c->next;
+        if (!claim)
+            continue;
+        unlink_fetching(c);
+        driver_fetch_cancel(c->fetch);
+        s->count.prepare_failed += c->n;
+        fail_call(c, GRPC_UNKNOWN,
+                  arena_printf(&c->arena, "claim %.*s/%.*s is being unprepared",
+                               STR_ARG(claim->namespace), STR_ARG(claim->name)));
+    }
+}
+
 /* The claim may be gone: nothing is read. */
 void driver_calls_unprepare(void *ctx, struct grpc_request *r, const ProtobufCMessage *m)
 {
@@ -292,6 +352,7 @@ void driver_calls_unprepare(void *ctx, struct grpc_request *r, const ProtobufCMe
         (const Dra__NodeUnprepareResourcesRequest *)m;
     struct driver_calls *s = ctx;
     struct call *c = call_new(s, r, DRIVER_CALL_UNPREPARE, q->claims, q->n_claims);
+    drop_fetching(s, c);
     push(&s->waiting, c);
     start_batch(s);
 }

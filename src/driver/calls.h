@@ -18,9 +18,7 @@ struct driver_calls_opts {
     struct client *client;
     struct driver_worker *worker;
     struct driver_prepare *prepare;
-    /* Directory of the lock that instances of the driver share (lock.h); empty: there is
-     * one instance. */
-    struct str lock_dir;
+    struct str lock_dir; /* of the lock that instances of the driver share (lock.h) */
     void (*log)(void *ctx, const char *text);
     void *log_ctx;
 };

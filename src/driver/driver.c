@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "driver/discover.h"
 #include "driver/disk.h"
 #include "driver/lock.h"
@@ -12,6 +13,7 @@
 enum {
     DISCOVER_MS = 10 * 1000,
     SETTLE_MS = 200, /* devices that come together are found together */
+    MAX_DRIVER_NAME = 63,
 };
 
 struct found { /* of one discovery */
@@ -41,7 +43,6 @@ struct driver {
     bool fresh;               /* its discovery has worked */
     bool recovered;           /* one before has */
     struct strbuf complaints; /* of prepare, that nobody was told of yet: lines */
-    uint32_t told;            /* of all of them */
     uint64_t discoveries, discovery_failures;
 };
 
@@ -70,19 +71,10 @@ static void found_free(struct found *f)
 
 /* ---- discovery ---- */
 
-/* What prepare keeps may be another instance's as well. */
-static bool hold_lock(const struct driver *d, int *lock, struct err *e)
-{
-    *lock = -1;
-    return d->opts.instance.n == 0 || (*lock = driver_lock_take(d->data_dir, e)) >= 0;
-}
-
 static void note_complaints(struct driver *d)
 {
-    const char *const *lines;
-    uint32_t n = driver_prepare_complaints(d->prepare, &lines);
-    for (; d->told < n; d->told++)
-        strbuf_addf(&d->complaints, "%s\n", lines[d->told]);
+    for (const char *line; (line = driver_prepare_complaint(d->prepare));)
+        strbuf_addf(&d->complaints, "%s\n", line);
 }
 
 static void say_complaints(struct driver *d)
@@ -99,8 +91,8 @@ static void say_complaints(struct driver *d)
  * so the first discovery that works is what they are recovered by. */
 static void take_inventory(struct driver *d)
 {
-    int lock;
-    d->fresh = hold_lock(d, &lock, &d->err);
+    int lock = driver_lock_take(d->data_dir, &d->err);
+    d->fresh = lock >= 0;
     if (!d->fresh)
         return;
     driver_prepare_inventory(d->prepare, &d->next->v);
@@ -170,9 +162,12 @@ static void end_discovery(struct driver *d)
     wait_for_change(d);
 }
 
+/* Without anything to look at it was not begun: the driver goes down. */
 static void on_discovered(void *ctx)
 {
-    end_discovery(ctx);
+    const struct driver *d = ctx;
+    if (d->next)
+        end_discovery(ctx);
 }
 
 static void start_discovery(void *ctx)
@@ -200,6 +195,8 @@ static void on_discovered_first(void *ctx)
 {
     struct driver *d = ctx;
     struct err e = ERR_INIT;
+    if (!d->next)
+        return;
     end_discovery(d);
     if (serve(d, &e))
         return;
@@ -225,8 +222,8 @@ static bool open_prepare(struct driver *d, struct err *e)
         .metadata_versions = d->opts.metadata_versions,
         .nmetadata_versions = d->opts.nmetadata_versions,
     };
-    int lock;
-    if (!hold_lock(d, &lock, e))
+    int lock = driver_lock_take(d->data_dir, e);
+    if (lock < 0)
         return false;
     d->prepare = driver_prepare_new(&opts, d->backend, e);
     driver_lock_give(lock);
@@ -243,18 +240,39 @@ static void make_parts(struct driver *d, struct client *c)
     struct driver_calls_opts calls = {.client = c,
                                       .worker = d->worker,
                                       .prepare = d->prepare,
+                                      .lock_dir = d->data_dir,
                                       .log = d->opts.log,
                                       .log_ctx = d->opts.log_ctx};
-    if (d->opts.instance.n > 0)
-        calls.lock_dir = d->data_dir;
     d->publish = driver_publish_new(c, &publish);
     d->calls = driver_calls_new(&calls);
     d->watchers = driver_watchers_new(d->loop, d->opts.node);
 }
 
+/* They become parts of paths, and of objects that a server would refuse each time. */
+static bool check_names(const struct driver_opts *o, struct err *e)
+{
+    if (o->driver.n > MAX_DRIVER_NAME || !name_valid(NAME_DNS1123_SUBDOMAIN, o->driver))
+        return err_set(e, ERR_INVALID, "\"%.*s\" is no driver's name",
+                       STR_ARG(o->driver));
+    if (!name_valid(NAME_DNS1123_SUBDOMAIN, o->node))
+        return err_set(e, ERR_INVALID, "\"%.*s\" is no node's name", STR_ARG(o->node));
+    if (str_find_byte(o->instance, '/', 0) != SIZE_MAX)
+        return err_set(e, ERR_INVALID, "\"%.*s\" is no pod's UID", STR_ARG(o->instance));
+    return true;
+}
+
+/* Others read the paths: a kubelet, a container runtime. */
+static bool check_dir(struct str dir, struct err *e)
+{
+    return str_starts(dir, STR("/")) ||
+           err_set(e, ERR_INVALID, "%.*s: the path must be whole, from /", STR_ARG(dir));
+}
+
 static bool start(struct driver *d, struct client *c, struct err *e)
 {
-    if (!driver_sockets_name(d->opts.driver, d->opts.kubelet_dir, d->opts.instance,
+    if (!check_names(&d->opts, e) || !check_dir(d->opts.kubelet_dir, e) ||
+        !check_dir(d->opts.cdi_dir, e) ||
+        !driver_sockets_name(d->opts.driver, d->opts.kubelet_dir, d->opts.instance,
                              &d->arena, &d->sockets, e) ||
         !make_dirs(d, e) || !open_prepare(d, e))
         return false;

@@ -16,7 +16,7 @@
 
 struct driver;
 
-struct driver_opts { /* texts outlive the driver */
+struct driver_opts { /* texts outlive the driver; folders are whole paths */
     struct str driver, node;
     struct str kubelet_dir; /* "/var/lib/kubelet" */
     struct str cdi_dir;     /* "/var/run/cdi" */

@@ -240,6 +240,12 @@ bool metadata_update(const struct metadata_place *p, const struct metadata *m,
 
 /* ---- removal ---- */
 
+static bool is_claim(struct str namespace, struct str name)
+{
+    return name_valid(NAME_DNS1123_LABEL, namespace) &&
+           name_valid(NAME_DNS1123_SUBDOMAIN, name);
+}
+
 struct sweep {
     const struct metadata_place *place;
     struct str uid;
@@ -264,7 +270,8 @@ bool metadata_remove(const struct metadata_place *p, struct str namespace,
     struct arena a = {0};
     struct sweep s = {p, uid, &a, e};
     bool ok = disk_each(arena_str(&a, p->cdi_dir).p, sweep_spec, &s, e) &&
-              disk_remove_tree(claim_dir(p, namespace, name, &a), e);
+              (!is_claim(namespace, name) || /* of that nothing was written */
+               disk_remove_tree(claim_dir(p, namespace, name, &a), e));
     arena_fini(&a);
     return ok || err_wrap(e, "clean up device metadata");
 }

@@ -36,6 +36,8 @@ static void note_trouble(struct driver_prepare *p, struct prepare_entry *x,
     if (str_eq(text, x->trouble))
         return;
     x->trouble = arena_str(a, text);
+    if (x->undo_s == 0)
+        x->undo_s = (int64_t)time(NULL);
     prepare_remember(p, x, a);
 }
 

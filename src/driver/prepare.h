@@ -81,7 +81,8 @@ struct driver_holder {
     struct str share_id;
     bool admin;
     enum driver_hold hold;
-    int64_t since_s, undo_since_s; /* Unix time; of unpreparing, or 0 */
+    int64_t since_s, undo_since_s; /* Unix time; the latter: it is being given back, or
+                                    * was found not to be able to; or 0 */
     struct str trouble;            /* why it could not be unprepared; "" */
 };
 /* For `dray doctor` and tests; in a. */
@@ -92,8 +93,11 @@ uint32_t driver_prepare_holders(const struct driver_prepare *p, struct arena *a,
  * journal: none. */
 bool driver_prepare_peek(struct str data_dir, struct arena *a, struct driver_holder **out,
                          uint32_t *n, struct err *e);
-/* Lines for people about what was set aside at the start; n of them, until free. */
+/* Lines for people about what was set aside, or could not be done and failed nobody's
+ * call: the latest of them, each once; n, until the next call. */
 uint32_t driver_prepare_complaints(const struct driver_prepare *p,
                                    const char *const **out);
+/* The next that this has not told yet, until the next call; NULL: there is none. */
+const char *driver_prepare_complaint(struct driver_prepare *p);
 
 #endif

@@ -105,6 +105,7 @@ struct driver_prepare {
     char *cdi_dir;
     struct str kind; /* "k8s.DRIVER/claim" */
     VEC(char *) complaints;
+    size_t told; /* of them, from the front */
 };
 
 void prepare_complain(struct driver_prepare *p, const char *fmt, ...)

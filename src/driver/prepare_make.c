@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making true on the devices and in files what an entry says, and taking it back. */
 #include "driver/attributes.h"
+#include "driver/disk.h"
 #include "driver/prepare_inner.h"
 
 /* ---- devices ---- */
@@ -117,7 +118,8 @@ static bool make_devices(struct driver_prepare *p, struct prepare_entry *x,
             return err_wrap(e, "request %.*s, device %.*s", STR_ARG(x->uses[i].request),
                             STR_ARG(x->uses[i].device));
     }
-    return prepare_cdi_write(p, x->uid, &spec, a, e);
+    /* Somebody may have cleaned up. */
+    return disk_make_dirs(p->cdi_dir, e) && prepare_cdi_write(p, x->uid, &spec, a, e);
 }
 
 /* ---- metadata (spec 5.10) ---- */

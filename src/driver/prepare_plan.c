@@ -170,16 +170,22 @@ static bool same_configs(const struct prepare_use *u, const struct prepare_use *
     return true;
 }
 
+static bool consumes(const struct prepare_use *u, const struct driver_counter *c)
+{
+    for (uint32_t i = 0; i < u->nconsumed; i++) {
+        if (str_eq(u->consumed[i].name, c->name))
+            return str_eq(u->consumed[i].quantity, c->quantity);
+    }
+    return false;
+}
+
+/* They were members of maps: each name once, in any order. */
 static bool same_consumed(const struct prepare_use *u, const struct prepare_use *v)
 {
-    if (u->nconsumed != v->nconsumed)
-        return false;
-    for (uint32_t i = 0; i < u->nconsumed; i++) {
-        if (!str_eq(u->consumed[i].name, v->consumed[i].name) ||
-            !str_eq(u->consumed[i].quantity, v->consumed[i].quantity))
-            return false;
-    }
-    return true;
+    bool same = u->nconsumed == v->nconsumed;
+    for (uint32_t i = 0; same && i < u->nconsumed; i++)
+        same = consumes(v, &u->consumed[i]);
+    return same;
 }
 
 static bool same_use(const struct prepare_use *u, const struct prepare_use *v)

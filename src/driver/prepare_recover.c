@@ -13,6 +13,17 @@
 
 enum { MAX_COMPLAINTS = 256 };
 
+static void forget_told(struct driver_prepare *p)
+{
+    size_t left = p->complaints.n - p->told;
+    for (size_t i = 0; i < p->told; i++)
+        free(p->complaints.v[i]);
+    for (size_t i = 0; i < left; i++)
+        p->complaints.v[i] = p->complaints.v[p->told + i];
+    p->complaints.n = left;
+    p->told = 0;
+}
+
 void prepare_complain(struct driver_prepare *p, const char *fmt, ...)
 {
     struct strbuf b = STRBUF_INIT;
@@ -21,7 +32,9 @@ void prepare_complain(struct driver_prepare *p, const char *fmt, ...)
     strbuf_addv(&b, fmt, ap);
     va_end(ap);
     char *text = strbuf_steal(&b);
-    bool known = p->complaints.n >= MAX_COMPLAINTS;
+    if (p->complaints.n >= MAX_COMPLAINTS)
+        forget_told(p);
+    bool known = p->complaints.n >= MAX_COMPLAINTS; /* nobody listens */
     for (size_t i = 0; !known && i < p->complaints.n; i++)
         known = strcmp(p->complaints.v[i], text) == 0;
     if (known)
@@ -35,6 +48,11 @@ uint32_t driver_prepare_complaints(const struct driver_prepare *p,
 {
     *out = (const char *const *)p->complaints.v;
     return (uint32_t)p->complaints.n;
+}
+
+const char *driver_prepare_complaint(struct driver_prepare *p)
+{
+    return p->told < p->complaints.n ? p->complaints.v[p->told++] : NULL;
 }
 
 /* ---- start and end ---- */

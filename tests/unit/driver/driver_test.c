@@ -3,8 +3,11 @@
  * sockets as a kubelet does. */
 #include "driver/driver.h"
 
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cluster.h"
@@ -70,17 +73,25 @@ static bool is_serving(void *ctx)
     return driver_state(((struct site *)ctx)->driver).serving;
 }
 
-static void start_driver(struct site *s)
+static void serve_with(struct site *s, struct driver_backend *b)
 {
     struct err e = ERR_INIT;
-    struct driver_discover_opts discover = {.driver = s->opts.driver};
-    struct driver_backend *b = driver_backend_file_new(s->devices, &discover, &e);
-    s->driver = b ? driver_new(s->c.client, b, &s->opts, &e) : NULL;
+    s->driver = driver_new(s->c.client, b, &s->opts, &e);
     if (!s->driver)
         fail_msg("%s", err_text(&e));
     cluster_await(&s->c, is_serving, s, "the driver serves");
     s->kubelet = connect_to(s, "/plugins/x.example.com/dra.sock");
     s->registrar = connect_to(s, "/plugins_registry/x.example.com-reg.sock");
+}
+
+static void start_driver(struct site *s)
+{
+    struct err e = ERR_INIT;
+    struct driver_discover_opts discover = {.driver = s->opts.driver};
+    struct driver_backend *b = driver_backend_file_new(s->devices, &discover, &e);
+    if (!b)
+        fail_msg("%s", err_text(&e));
+    serve_with(s, b);
 }
 
 static void stop_driver(struct site *s)
@@ -499,6 +510,208 @@ static void test_end_while_asked(void **state)
     close_site(&s);
 }
 
+/* Of a claim whose unprepare was answered nothing is left, also where its prepare was
+ * still being looked into. */
+static void test_unprepare_overtakes(void **state)
+{
+    struct site s;
+    open_site(&s);
+    struct claim c = make_claim(&s, "a", "zero", NULL);
+    struct reply replies[2] = {{.done = false}};
+    Dra__Claim claim = DRA__CLAIM__INIT, *claims[] = {&claim};
+    Dra__NodePrepareResourcesRequest q = DRA__NODE_PREPARE_RESOURCES_REQUEST__INIT;
+    claim.namespace_ = (char *)"default";
+    claim.name = c.name;
+    claim.uid = c.uid;
+    q.n_claims = 1;
+    q.claims = claims;
+    grpc_ask(s.kubelet, &(struct grpc_opts){.method = DRA "NodePrepareResources"},
+             &q.base, &dra__node_prepare_resources_response__descriptor, on_reply,
+             &replies[0]);
+    grpc_ask(s.kubelet, &(struct grpc_opts){.method = DRA "NodeUnprepareResources"},
+             &q.base, &dra__node_unprepare_resources_response__descriptor, on_reply,
+             &replies[1]);
+    cluster_await(&s.c, is_done, &replies[0], "an answer to prepare");
+    cluster_await(&s.c, is_done, &replies[1], "an answer to unprepare");
+    assert_int_equal(replies[1].status, GRPC_OK);
+    assert_int_equal(cdi_files(&s), 0);
+    assert_string_equal(replies[0].message,
+                        "prepare resource claims: claim default/a is being unprepared");
+    reply_free(&replies[0]);
+    reply_free(&replies[1]);
+    close_site(&s);
+}
+
+static void test_odd_names(void **state)
+{
+    static const char *const names[][2] = {
+        {"default", ""},
+        {"default", "a/status"},
+        {"default", "a?x"},
+        {"default", "a b"},
+        {"..", "a"},
+        {"", "a"},
+        {"default", "A\r\nHost: x"},
+    };
+    struct site s;
+    open_site(&s);
+    for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+        Dra__Claim claim = DRA__CLAIM__INIT, *claims[] = {&claim};
+        Dra__NodePrepareResourcesRequest q = DRA__NODE_PREPARE_RESOURCES_REQUEST__INIT;
+        claim.namespace_ = (char *)names[i][0];
+        claim.name = (char *)names[i][1];
+        claim.uid = (char *)"u";
+        q.n_claims = 1;
+        q.claims = claims;
+        struct reply r = ask(&s, s.kubelet, DRA "NodePrepareResources", &q.base,
+                             &dra__node_prepare_resources_response__descriptor);
+        ROW(names[i][1], r.status == GRPC_UNKNOWN);
+        ROW(names[i][1], strstr(r.message, "no claim has such a name") != NULL);
+    }
+    close_site(&s);
+}
+
+/* Nothing is made for a driver that cannot be. */
+static void test_unfit_options(void **state)
+{
+    static const char LONG[] =
+        "a.very.long.name.of.a.driver.that.has.sixty.four.bytes.in.it.abc";
+    struct site s;
+    struct err e = ERR_INIT;
+    open_site(&s);
+    stop_driver(&s);
+    const struct {
+        struct str driver, node, instance, kubelet_dir, cdi_dir;
+    } rows[] = {
+        {STR("../x"), s.opts.node, STR(""), s.opts.kubelet_dir, s.opts.cdi_dir},
+        {STR(""), s.opts.node, STR(""), s.opts.kubelet_dir, s.opts.cdi_dir},
+        {STR(LONG), s.opts.node, STR(""), s.opts.kubelet_dir, s.opts.cdi_dir},
+        {STR("y"), STR("N_1"), STR(""), s.opts.kubelet_dir, s.opts.cdi_dir},
+        {STR("y"), s.opts.node, STR("../u"), s.opts.kubelet_dir, s.opts.cdi_dir},
+        {STR("y"), s.opts.node, STR(""), STR("kubelet"), s.opts.cdi_dir},
+        {STR("y"), s.opts.node, STR(""), s.opts.kubelet_dir, STR("run/cdi")},
+    };
+    assert_true(disk_remove_tree(s.cdi, NULL));
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        struct driver_opts o = s.opts;
+        struct driver_discover_opts discover = {.driver = rows[i].driver};
+        o.driver = rows[i].driver;
+        o.node = rows[i].node;
+        o.instance = rows[i].instance;
+        o.kubelet_dir = rows[i].kubelet_dir;
+        o.cdi_dir = rows[i].cdi_dir;
+        struct driver_backend *b = driver_backend_file_new(s.devices, &discover, &e);
+        assert_non_null(b);
+        ROW(rows[i].driver.p, !driver_new(s.c.client, b, &o, &e));
+        ROW(rows[i].driver.p, e.code == ERR_INVALID);
+        err_release(&e);
+    }
+    assert_int_equal(access(s.cdi, F_OK), -1);
+    close_site(&s);
+}
+
+/* ---- a back end that takes its time ---- */
+
+struct slow {
+    struct driver_backend base, *inner;
+    atomic_bool asked, go;
+};
+
+static void slow_free(struct driver_backend *b)
+{
+    driver_backend_free(((struct slow *)b)->inner);
+}
+
+static bool slow_discover(struct driver_backend *b, struct arena *a,
+                          struct driver_inventory *out, struct err *e)
+{
+    struct driver_backend *inner = ((struct slow *)b)->inner;
+    return inner->ops->discover(inner, a, out, e);
+}
+
+/* Until it may go on, and some more. */
+static bool slow_prepare(struct driver_backend *b, const struct driver_use *u,
+                         struct arena *a, struct cdi_edits *edits, struct str *state,
+                         struct err *e)
+{
+    struct slow *slow = (struct slow *)b;
+    const struct timespec some = {.tv_nsec = 50 * 1000 * 1000};
+    slow->asked = true;
+    while (!slow->go)
+        nanosleep(&some, NULL);
+    nanosleep(&some, NULL);
+    return true;
+}
+
+static bool is_asked(void *ctx)
+{
+    return ((struct slow *)ctx)->asked;
+}
+
+static void set_flag(void *ctx)
+{
+    *(bool *)ctx = true;
+}
+
+static bool is_set(void *ctx)
+{
+    return *(bool *)ctx;
+}
+
+/* A second instance, if only by mistake, would wait. */
+static bool is_locked(struct site *s)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char path[96];
+    snprintf(path, sizeof path, "%s/plugins/x.example.com/serialize.lock", s->dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    bool taken = fcntl(fd, F_OFD_SETLK, &whole) < 0;
+    close(fd);
+    return taken;
+}
+
+/* The next discovery waits behind a claim that is being prepared, and never begins. */
+static void test_end_before_discovery(void **state)
+{
+    static const struct driver_backend_ops ops = {.name = "slow",
+                                                  .free = slow_free,
+                                                  .discover = slow_discover,
+                                                  .prepare = slow_prepare};
+    struct site s;
+    struct err e = ERR_INIT;
+    struct reply r = {.done = false};
+    open_site(&s);
+    stop_driver(&s);
+    struct driver_discover_opts discover = {.driver = s.opts.driver};
+    struct slow slow = {.base = {&ops}};
+    slow.inner = driver_backend_file_new(s.devices, &discover, &e);
+    serve_with(&s, &slow.base);
+    struct claim c = make_claim(&s, "a", "zero", NULL);
+    Dra__Claim claim = DRA__CLAIM__INIT, *claims[] = {&claim};
+    Dra__NodePrepareResourcesRequest q = DRA__NODE_PREPARE_RESOURCES_REQUEST__INIT;
+    claim.namespace_ = (char *)"default";
+    claim.name = c.name;
+    claim.uid = c.uid;
+    q.n_claims = 1;
+    q.claims = claims;
+    grpc_ask(s.kubelet, &(struct grpc_opts){.method = DRA "NodePrepareResources"},
+             &q.base, &dra__node_prepare_resources_response__descriptor, on_reply, &r);
+    cluster_await(&s.c, is_asked, &slow, "the claim is on the worker");
+    assert_true(is_locked(&s));
+    bool later = false;
+    net_timer_start(s.c.loop, 4 * s.opts.discover_ms, 0, set_flag, &later);
+    cluster_await(&s.c, is_set, &later, "a discovery is due");
+    slow.go = true;
+    driver_free(s.driver);
+    s.driver = NULL;
+    cluster_await(&s.c, is_done, &r, "an answer");
+    reply_free(&r);
+    net_client_close(s.kubelet);
+    net_client_close(s.registrar);
+    close_site(&s);
+}
+
 static bool is_published(void *ctx)
 {
     return driver_state(((struct site *)ctx)->driver).publish.settled;
@@ -519,10 +732,18 @@ static void test_publishes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registration), cmocka_unit_test(test_publishes),
-        cmocka_unit_test(test_prepare),      cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_unfit),        cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_health),       cmocka_unit_test(test_end_while_asked),
+        cmocka_unit_test(test_registration),
+        cmocka_unit_test(test_publishes),
+        cmocka_unit_test(test_prepare),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_unfit),
+        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_health),
+        cmocka_unit_test(test_end_while_asked),
+        cmocka_unit_test(test_unprepare_overtakes),
+        cmocka_unit_test(test_odd_names),
+        cmocka_unit_test(test_unfit_options),
+        cmocka_unit_test(test_end_before_discovery),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

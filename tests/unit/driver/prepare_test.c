@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "driver/disk.h"
+#include "driver/prepare_inner.h"
 #include "unit/driver/faults.h"
 #include "unit/driver/scripted.h"
 
@@ -245,6 +246,9 @@ static void test_half_done_is_taken_back(void **state)
     assert_false(driver_unprepare_claim(w.p, world_uid(&w, 1), &e));
     assert_string_equal(err_text(&e), "request r0, device dev-0: the device is busy");
     err_release(&e);
+    struct driver_holder *v;
+    assert_int_equal(driver_prepare_holders(w.p, &w.a, &v), 2);
+    assert_true(v[0].trouble.n > 0 && v[0].undo_since_s >= v[0].since_s);
     w.fail_unprepare = w.fail_prepare = -1;
     world_stop(&w);
     world_start(&w); /* takes it back */
@@ -310,6 +314,74 @@ static void test_metadata(void **state)
     assert_int_equal(world_files(&w), 3);
     unprepared(2);
     assert_int_equal(world_files(&w), 0);
+}
+
+/* What is not a name came from nobody's API server, and names no file. */
+static void test_metadata_of_odd_names(void **state)
+{
+    (void)state;
+    const struct str versions[] = {STR("metadata.resource.k8s.io/v1beta1")};
+    w.opts.metadata_versions = versions;
+    w.opts.nmetadata_versions = 1;
+    world_start(&w);
+    struct doc *claim = (struct doc *)world_claim(&w, 1, "0", "");
+    struct doc *meta = (struct doc *)doc_get(claim, "metadata");
+    doc_set_text(&w.a, meta, "namespace", STR("../../kept/x"));
+    doc_set_text(&w.a, meta, "name", STR("y"));
+    const char *kept = arena_printf(&w.a, "%s/kept/x_y", w.dir).p;
+    assert_true(disk_make_dirs(kept, NULL));
+    assert_true(disk_make_dirs(
+        arena_printf(&w.a, "%s/dra-device-metadata", w.opts.data_dir.p).p, NULL));
+    assert_int_equal(prepared(claim).devices[0].ncdi_ids, 1);
+    unprepared(1);
+    assert_int_equal(access(kept, F_OK), 0);
+    assert_int_equal(world_files(&w), 0);
+}
+
+/* Somebody has cleaned up. */
+static void test_folder_is_removed(void **state)
+{
+    (void)state;
+    world_start(&w);
+    prepared(world_claim(&w, 1, "0", ""));
+    assert_true(disk_remove_tree(w.opts.cdi_dir.p, NULL));
+    prepared(world_claim(&w, 2, "1", ""));
+    prepared(world_claim(&w, 1, "0", ""));
+    assert_int_equal(world_files(&w), 2);
+}
+
+/* A map has no order: the same amounts are the same question. */
+static void test_amounts_in_another_order(void **state)
+{
+    (void)state;
+    world_start(&w);
+    for (int i = 0; i < 2; i++) {
+        struct doc *claim = (struct doc *)world_claim(&w, 1, "5", "s");
+        const struct doc *list = doc_path(claim, "status.allocation.devices.results");
+        struct doc amounts = doc_make_map();
+        doc_set_text(&w.a, &amounts, i ? "cores" : "memory", STR("1"));
+        doc_set_text(&w.a, &amounts, i ? "memory" : "cores", STR("1"));
+        doc_set(&w.a, &list->items[1], "consumedCapacity", amounts);
+        w.fail_unprepare = 5;
+        prepared(claim);
+    }
+    w.fail_unprepare = -1;
+}
+
+/* However much went wrong before, what goes wrong is told, and once. */
+static void test_complaints_go_on(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    unsigned told = 0;
+    world_start(&w);
+    for (int i = 0; i < MANY; i++) {
+        prepare_complain(w.p, "trouble %d", i);
+        prepare_complain(w.p, "trouble %d", i);
+        for (const char *text; (text = driver_prepare_complaint(w.p)); told++)
+            assert_string_equal(text, arena_printf(&w.a, "trouble %d", i).p);
+    }
+    assert_int_equal(told, MANY);
 }
 
 /* ---- starts ---- */
@@ -381,6 +453,12 @@ static void test_unwanted_files_go(void **state)
                            STR("{}"), 0644, NULL));
     }
     assert_int_equal(world_files(&w), 7);
+    const char *metadata =
+        arena_printf(&w.a, "%s/dra-device-metadata", w.opts.data_dir.p).p;
+    assert_true(disk_make_dirs(metadata, NULL));
+    assert_true(
+        disk_write(arena_printf(&w.a, "%s/stray", metadata).p, STR(""), 0644, NULL));
+    assert_int_equal(symlink(w.dir, arena_printf(&w.a, "%s/link", metadata).p), 0);
     world_stop(&w);
     world_start(&w);
     assert_int_equal(world_files(&w), 4);
@@ -607,6 +685,10 @@ int main(void)
         TEST(test_half_done_is_taken_back),
         TEST(test_trouble_is_told),
         TEST(test_metadata),
+        TEST(test_metadata_of_odd_names),
+        TEST(test_folder_is_removed),
+        TEST(test_amounts_in_another_order),
+        TEST(test_complaints_go_on),
         TEST(test_reboot),
         TEST(test_unplugged_while_in_use),
         TEST(test_unwanted_files_go),
