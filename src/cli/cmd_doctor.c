@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "api/age.h"
 #include "cli/commands.h"
 #include "cli/doctor.h"
+#include "cli/node_site.h"
 #include "cli/options.h"
 
 static const char USAGE[] = "usage: dray doctor [OPTION]...\n"
@@ -95,26 +95,19 @@ struct str doctor_since(const struct doctor *d, int64_t since_s)
 
 /* ---- the command ---- */
 
-static struct str or_else(const char *text, struct str other)
-{
-    return text && *text ? str_from(text) : other;
-}
-
 static struct doctor doctor_of(const struct doctor_opts *o, struct arena *a)
 {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    return (struct doctor){
-        .a = a,
-        .root = or_else(o->root, STR_NONE),
-        .driver = or_else(o->driver, STR("device.dray.dev")),
-        .node =
-            or_else(o->node, or_else(getenv("NODE_NAME"), arena_str(a, str_from(host)))),
-        .kubelet_dir = or_else(o->kubelet_dir, STR("/var/lib/kubelet")),
-        .cdi_dir = or_else(o->cdi_dir, STR("/var/run/cdi")),
-        .devices = o->devices,
-        .find = o->find,
-        .now_s = time(NULL)};
+    struct node_site site =
+        node_site_of(o->driver, o->node, o->kubelet_dir, o->cdi_dir, a);
+    return (struct doctor){.a = a,
+                           .root = str_from(o->root ? o->root : ""),
+                           .driver = site.driver,
+                           .node = site.node,
+                           .kubelet_dir = site.kubelet_dir,
+                           .cdi_dir = site.cdi_dir,
+                           .devices = o->devices,
+                           .find = o->find,
+                           .now_s = time(NULL)};
 }
 
 static void examine(struct doctor *d)

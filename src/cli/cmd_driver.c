@@ -2,10 +2,10 @@
 /* dray driver: offers the devices of this node to pods, under any kubelet. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/duty.h"
+#include "cli/node_site.h"
 #include "driver/discover.h"
 #include "driver/driver.h"
 
@@ -82,18 +82,6 @@ static void on_failed(void *ctx)
     exit(EXIT_NO);
 }
 
-static struct str host_name(struct arena *a)
-{
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    return arena_str(a, str_from(host));
-}
-
-static struct str or_else(const char *text, struct str other)
-{
-    return text && *text ? str_from(text) : other;
-}
-
 /* "a,b" */
 static void read_versions(struct driver_opts *o, const char *list, struct arena *a)
 {
@@ -115,19 +103,19 @@ static void set_up(struct setting *s, struct arena *a)
 {
     const struct options *o = &s->options;
     struct driver_opts *to = &s->opts;
+    struct node_site site =
+        node_site_of(o->driver, o->node, o->kubelet_dir, o->cdi_dir, a);
     *to = (struct driver_opts){
-        .driver = or_else(o->driver, STR("device.dray.dev")),
-        .node = or_else(o->node, or_else(getenv("NODE_NAME"), STR_NONE)),
-        .kubelet_dir = or_else(o->kubelet_dir, STR("/var/lib/kubelet")),
-        .cdi_dir = or_else(o->cdi_dir, STR("/var/run/cdi")),
-        .instance = or_else(o->pod_uid, STR_NONE),
+        .driver = site.driver,
+        .node = site.node,
+        .kubelet_dir = site.kubelet_dir,
+        .cdi_dir = site.cdi_dir,
+        .instance = str_from(o->pod_uid ? o->pod_uid : ""),
         .discover_ms = o->discover_ms,
         .log = duty_say,
         .log_ctx = name,
         .failed = on_failed,
     };
-    if (to->node.n == 0)
-        to->node = host_name(a);
     if (o->metadata)
         read_versions(to, o->metadata, a);
     s->discover = (struct driver_discover_opts){.driver = to->driver, .lists = o->lists};
