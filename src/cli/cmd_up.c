@@ -196,6 +196,15 @@ static bool check(const struct flags *f, struct err *e)
     return controllers_check(f->controllers, e) || err_wrap(e, "--controllers");
 }
 
+static bool runs_controller(const struct flags *f, const char *name)
+{
+    struct str all = str_from(f->controllers ? f->controllers : name);
+    for (struct str rest = all, one; str_split_next(&rest, ',', &one);)
+        if (str_is(one, name))
+            return true;
+    return false;
+}
+
 static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
 {
     struct flags f = {.server = SERVER_FLAGS_INIT, .nodes = SIMULATED_DEFAULT};
@@ -214,6 +223,7 @@ static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
     if (!check(&f, e) ||
         !simulated_read(f.shapes ? f.shapes : "h100x8", f.nodes, a, &nodes, e))
         return EXIT_INPUT;
+    f.server.server.counts_quotas = runs_controller(&f, "resourcequota");
     bool ok = run(&f, &nodes, e);
     simulated_release(&nodes);
     return ok ? EXIT_OK : EXIT_INPUT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -45,6 +46,17 @@ static bool set_acts_as(const struct session_opts *o, struct arena *a,
     return true;
 }
 
+/* Once, however often the server says it. */
+static void on_warning(void *ctx, struct str text)
+{
+    struct session *s = ctx;
+    for (size_t i = 0; i < s->warned.n; i++)
+        if (str_eq(s->warned.v[i], text))
+            return;
+    vec_push_in(s->a, &s->warned, arena_str(s->a, text));
+    fprintf(stderr, "Warning: %.*s\n", STR_ARG(text));
+}
+
 bool session_open(struct session *s, const struct session_opts *o, struct arena *a,
                   struct err *e)
 {
@@ -59,6 +71,7 @@ bool session_open(struct session *s, const struct session_opts *o, struct arena 
     if (!s->loop)
         return false;
     s->client = client_new_remote(s->loop, &s->config);
+    client_on_warning(s->client, on_warning, s);
     return true;
 }
 
@@ -123,6 +136,10 @@ bool session_refuse(const struct client_answer *a, struct err *e)
 {
     if (a->status == 0)
         return err_set(e, ERR_IO, "Unable to connect to the server: %s", a->message);
+    if (!a->reason[0] && a->status == 404) /* a path that is not served */
+        return err_set(e, ERR_NOT_FOUND,
+                       "Error from server (NotFound): the server could not find the "
+                       "requested resource");
     if (!a->reason[0])
         return err_set(e, ERR_INVALID, "Error from server: %s", a->message);
     return err_set(e, ERR_INVALID, "Error from server (%s): %s", a->reason, a->message);

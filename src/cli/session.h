@@ -3,6 +3,7 @@
 #ifndef DRAY_CLI_SESSION_H
 #define DRAY_CLI_SESSION_H
 
+#include "base/vec.h"
 #include "cli/options.h"
 #include "client/client.h"
 #include "doc/doc.h"
@@ -45,6 +46,7 @@ struct session {
     struct net_loop *loop;
     struct client *client;
     struct str namespace;
+    VEC(struct str) warned; /* what the server has warned of; in the arena */
 };
 
 bool session_open(struct session *s, const struct session_opts *o, struct arena *a,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "client/warning.h"
 #include "client/way.h"
 #include "doc/doc.h"
 
@@ -22,6 +23,8 @@ struct client {
     void *self;
     struct client_call *calls;
     struct object_pool *pool;
+    client_warned *warned; /* or NULL */
+    void *warned_ctx;
 };
 
 struct client_call {
@@ -71,6 +74,12 @@ void client_use_pool(struct client *c, struct object_pool *p)
 struct object_pool *client_pool(struct client *c)
 {
     return c->pool;
+}
+
+void client_on_warning(struct client *c, client_warned *warned, void *ctx)
+{
+    c->warned = warned;
+    c->warned_ctx = ctx;
 }
 
 struct net_loop *client_loop(const struct client *c)
@@ -190,6 +199,14 @@ static uint64_t read_retry_after(struct str value)
     return s > MAX_RETRY_S ? 0 : s * 1000;
 }
 
+static void tell_warnings(struct client_call *call, struct str value)
+{
+    const struct client *c = call->client;
+    struct str text;
+    while (c->warned && warning_next(&value, &call->arena, &text))
+        c->warned(c->warned_ctx, text);
+}
+
 static void on_head(void *ctx, unsigned status, const struct net_header *headers,
                     uint32_t n, bool last)
 {
@@ -199,6 +216,8 @@ static void on_head(void *ctx, unsigned status, const struct net_header *headers
     for (uint32_t i = 0; i < n; i++)
         if (str_is(headers[i].name, "retry-after"))
             call->retry_ms = read_retry_after(headers[i].value);
+        else if (str_is(headers[i].name, "warning"))
+            tell_warnings(call, headers[i].value);
 }
 
 /* Each line that is complete; the rest waits for its end. */

@@ -30,6 +30,11 @@ struct net_loop *client_loop(const struct client *c);
 void client_use_pool(struct client *c, struct object_pool *p);
 struct object_pool *client_pool(struct client *c);
 
+/* Told of what servers say beside an answer, for people, before it is done; as often as
+ * they say it. It must not touch the client. */
+typedef void client_warned(void *ctx, struct str text);
+void client_on_warning(struct client *c, client_warned *warned, void *ctx);
+
 /* ---- what is asked for ---- */
 
 struct client_kind {

@@ -36,6 +36,7 @@ struct server_opts {
     /* Names of plugins, "A,B"; NULL: none (admission.h). */
     const char *enable_admission, *disable_admission;
     const char *enforced_elsewhere; /* unenforced.h; NULL: nothing */
+    bool counts_quotas;             /* as controllers of this process do (unenforced.h) */
     const char *admission_config;   /* a file (admission_config.h); NULL: none */
     /* Who is let in (token.h, authn.c). Lists are "A,B"; NULL: the default. */
     const char *token_issuers, *audiences;

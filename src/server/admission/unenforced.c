@@ -15,15 +15,18 @@ typedef bool idle_fn(struct admission *a);
 
 /* ---- why something has none ---- */
 
-/* One that is elected keeps a lease; one that need not be elected has filled in what is
- * asked of some quota. */
-static bool has_lease(struct admission *a)
+/* One that is elected keeps a lease, by its usual name; one that need not be elected has
+ * filled in what is asked of some quota. */
+static const char *const MANAGERS[] = {"kube-controller-manager", "dray-controllers"};
+enum { NMANAGERS = sizeof MANAGERS / sizeof *MANAGERS };
+
+static bool has_lease(struct admission *a, const char *name)
 {
     struct doc lease;
     int64_t seconds = 0;
     int32_t nanos;
     return admit_find(a, "coordination.k8s.io", "leases", STR("kube-system"),
-                      STR("kube-controller-manager"), &lease) &&
+                      str_from(name), &lease) &&
            timestamp_parse(doc_get_text(doc_get(&lease, "spec"), "renewTime"), &seconds,
                            &nanos) &&
            time(NULL) - seconds < LEASE_SECONDS;
@@ -39,9 +42,12 @@ static bool note_counted(void *ctx, struct cache_object *o)
 
 static bool is_quota_idle(struct admission *a)
 {
-    bool counted = false;
-    admit_each(a, "", "resourcequotas", note_counted, &counted);
-    return !counted && !has_lease(a);
+    bool counted = a->r->s->opts.counts_quotas;
+    if (!counted)
+        admit_each(a, "", "resourcequotas", note_counted, &counted);
+    for (int i = 0; !counted && i < NMANAGERS; i++)
+        counted = has_lease(a, MANAGERS[i]);
+    return !counted;
 }
 
 static bool has_labels(struct admission *a)
