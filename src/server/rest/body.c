@@ -262,6 +262,16 @@ static void advise(struct request *r, const struct api_issues *issues,
     }
 }
 
+void write_advise(struct request *r, const struct doc *d)
+{
+    struct api_issues issues = {0};
+    if (r->res->custom)
+        return;
+    api_check_object(r->res->main, d, NULL, r->a, &issues);
+    advise(r, &issues, d);
+    api_issues_release(&issues);
+}
+
 static bool judge(struct request *r, const struct api_issues *issues,
                   const struct doc_source *src, bool decodable,
                   enum strictness strictness)

@@ -125,6 +125,8 @@ static bool apply(struct patching *p, const struct doc *live, struct doc *out)
     bool ok = apply_config(&w, live, &p->w.body, p->force, r->a, &result, &e);
     if (!write_stands(r))
         return false;
+    if (!ok && e.status == PATCH_FAILED && !is_scale(r->res))
+        write_advise(r, &p->w.body);
     if (!ok)
         return fail_apply(r, &e, &result);
     *out = result.object;

@@ -81,6 +81,8 @@ bool write_check_as(struct request *r, const char *group, const char *version,
                     const char *kind, struct doc *d);
 /* The same for a document that is here already; what: how failures call it. */
 bool write_check(struct request *r, struct doc *d, const struct doc_source *src);
+/* A document that was refused for its fields: warns of what to write instead. */
+void write_advise(struct request *r, const struct doc *d);
 /* The body as a mutable map, whatever it holds; src says where its places are. */
 bool write_read_document(struct request *r, struct doc_source *src, struct doc *out);
 /* Completes what was made from w->old, a document in the request's version, to
