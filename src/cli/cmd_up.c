@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dray up: a whole cluster in one process. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cluster_parts.h"
 #include "cli/commands.h"
@@ -76,12 +78,21 @@ static void say(void *ctx, const char *text)
     fprintf(stderr, "dray up: %s\n", text);
 }
 
+/* For a shell that may go elsewhere. */
+static void print_kubeconfig(const char *dir)
+{
+    char here[PATH_MAX];
+    bool absolute = dir[0] == '/' || !getcwd(here, sizeof here);
+    printf("export KUBECONFIG=%s%s%s/admin.kubeconfig\n", absolute ? "" : here,
+           absolute ? "" : "/", dir);
+}
+
 static void on_ready(void *ctx)
 {
     const struct running *r = ctx;
-    printf("dray up: ready on %s, %u node%s\nexport KUBECONFIG=%s/admin.kubeconfig\n",
-           server_url(r->server), r->nodes, r->nodes == 1 ? "" : "s",
-           r->flags->server.server.dir);
+    printf("dray up: ready on %s, %u node%s\n", server_url(r->server), r->nodes,
+           r->nodes == 1 ? "" : "s");
+    print_kubeconfig(r->flags->server.server.dir);
     fflush(stdout);
 }
 

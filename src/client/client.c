@@ -147,12 +147,24 @@ static void read_status(struct client_call *call, struct client_answer *out)
     out->message = message.p;
 }
 
+/* Names the server that has not answered, unless the text begins with its host. */
+static const char *trouble(struct client_call *call)
+{
+    const char *text = err_text(&call->err),
+               *address = call->client->way->address(call->client->self);
+    struct str host =
+        str_sub(str_from(address), 0, str_rfind_byte(str_from(address), ':'));
+    if (call->status || !host.n || str_starts(str_from(text), host))
+        return text;
+    return arena_printf(&call->arena, "%s: %s", address, text).p;
+}
+
 static void finish(struct client_call *call)
 {
     bool ok = call->status / 100 == 2 && call->err.code == ERR_NONE;
     struct client_answer a = {call->status, ok, "", "", strbuf_str(&call->body)};
     if (call->err.code != ERR_NONE)
-        a.message = err_text(&call->err);
+        a.message = trouble(call);
     else if (!ok)
         read_status(call, &a);
     call->call = NULL;

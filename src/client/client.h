@@ -65,7 +65,7 @@ struct client_answer {
     unsigned status;     /* of HTTP; 0: the server has not answered */
     bool ok;             /* 2xx; else message says why not, for people */
     const char *reason;  /* as a Status has it: "NotFound", "Conflict"; "" */
-    const char *message; /* "" when ok */
+    const char *message; /* "" when ok; when status is 0 it names the server, too */
     struct str body;
 };
 typedef void client_done(void *ctx, const struct client_answer *a);

@@ -19,7 +19,7 @@ static void inner_free(void *self)
     net_inner_free(self);
 }
 
-static const char *no_prefix(const void *self)
+static const char *nothing(const void *self)
 {
     (void)self;
     return "";
@@ -46,7 +46,7 @@ static const struct kubeconfig_as *oneself(const void *self)
 
 struct client *client_new_inner(struct net_loop *l, struct net_inner *n)
 {
-    static const struct way way = {inner_start, inner_cancel, inner_free, no_prefix,
-                                   no_token,    user_agent,   oneself};
+    static const struct way way = {inner_start, inner_cancel, inner_free, nothing,
+                                   no_token,    user_agent,   oneself,    nothing};
     return client_new(l, &way, n);
 }

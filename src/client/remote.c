@@ -125,6 +125,11 @@ static const char *remote_prefix(const void *self)
     return ((const struct remote *)self)->config->prefix;
 }
 
+static const char *remote_address(const void *self)
+{
+    return ((const struct remote *)self)->config->address;
+}
+
 static struct str remote_user_agent(const void *self)
 {
     struct str s = ((const struct remote *)self)->config->user_agent;
@@ -139,9 +144,9 @@ static const struct kubeconfig_as *remote_acts_as(const void *self)
 
 struct client *client_new_remote(struct net_loop *l, const struct kubeconfig *k)
 {
-    static const struct way way = {remote_start,  remote_cancel, remote_free,
-                                   remote_prefix, remote_token,  remote_user_agent,
-                                   remote_acts_as};
+    static const struct way way = {remote_start,   remote_cancel, remote_free,
+                                   remote_prefix,  remote_token,  remote_user_agent,
+                                   remote_acts_as, remote_address};
     struct remote *r = mem_zalloc(sizeof *r);
     *r = (struct remote){.loop = l, .config = k};
     arena_init(&r->token_arena);

@@ -17,6 +17,7 @@ struct way {
     struct str (*token)(void *self, struct arena *a);
     struct str (*user_agent)(const void *self);
     const struct kubeconfig_as *(*acts_as)(const void *self); /* NULL: as oneself */
+    const char *(*address)(const void *self); /* "HOST:PORT"; "": this very process */
 };
 
 struct client *client_new(struct net_loop *l, const struct way *way, void *self);
