@@ -107,6 +107,8 @@ struct driver_undo {
     struct str claim_uid, share_id, state;
     bool admin;
     bool last; /* no other claim uses the device, administrators aside */
+    /* It may have been made in part, or whole with its state unsaid; or not at all. */
+    bool cut_short;
 };
 
 /* ---- whoever finds devices ---- */

@@ -30,7 +30,7 @@ struct scan { /* one discovery */
     struct arena *a;
     struct err *e;
     VEC(struct driver_device) devices;
-    struct strmap names; /* -> place of the entry */
+    struct strmap names, paths; /* -> place of the entry */
 };
 
 struct match { /* of an entry */
@@ -148,19 +148,28 @@ static void be_missing(struct scan *s, const struct match *m, struct driver_devi
     d->health_message = arena_printf(s->a, "%.*s is not there", STR_ARG(m->path));
 }
 
-static bool is_new_name(struct scan *s, const struct match *m, struct str name)
+/* Of two devices of one path, each would be held by who holds the other. */
+static bool is_new(struct scan *s, struct strmap *of, const struct match *m,
+                   const char *field, struct str value)
 {
     bool made;
+    struct strmap_entry *e = strmap_put(of, value, &made);
+    if (!made)
+        return err_set(s->e, ERR_INVALID,
+                       "%s: %.*s.%s: \"%.*s\" is the %s of a device of %s too",
+                       s->b->path, STR_ARG(m->entry->place), field, STR_ARG(value), field,
+                       (const char *)e->value.ptr);
+    e->value.ptr = (void *)arena_str(s->a, m->entry->place).p;
+    return true;
+}
+
+static bool is_new_name(struct scan *s, const struct match *m, struct str name)
+{
     if (name.n > NAME_MAX_LENGTH || !name_valid(NAME_DNS1123_LABEL, name))
         return err_set(s->e, ERR_INVALID, "%s: %.*s.name: \"%.*s\" is no name",
                        s->b->path, STR_ARG(m->entry->place), STR_ARG(name));
-    struct strmap_entry *e = strmap_put(&s->names, name, &made);
-    if (!made)
-        return err_set(s->e, ERR_INVALID,
-                       "%s: %.*s.name: \"%.*s\" is the name of a device of %s too",
-                       s->b->path, STR_ARG(m->entry->place), STR_ARG(name),
-                       (const char *)e->value.ptr);
-    e->value.ptr = (void *)arena_str(s->a, m->entry->place).p;
+    if (!is_new(s, &s->names, m, "name", name))
+        return false;
     if (s->devices.n == FILE_MAX_ENTRIES)
         return err_set(s->e, ERR_LIMIT, "%s: more than %d devices", s->b->path,
                        FILE_MAX_ENTRIES);
@@ -171,7 +180,8 @@ static bool add_device(struct scan *s, const struct match *m)
 {
     struct driver_device d = m->entry->device;
     d.name = name_of(m, s->a);
-    if (!is_new_name(s, m, d.name))
+    if (!is_new_name(s, m, d.name) ||
+        (m->path.n && !is_new(s, &s->paths, m, "path", m->path)))
         return false;
     d.identity = arena_printf(s->a, "file:%.*s", STR_ARG(m->path.n ? m->path : d.name));
     d.edits = fill_edits(&m->entry->device.edits, m, s->a);
@@ -289,6 +299,7 @@ static bool discover(struct driver_backend *base, struct arena *a,
     for (uint32_t i = 0; i < t.n && ok; i++)
         ok = add_entry(&s, &t.entries[i]);
     strmap_release(&s.names);
+    strmap_release(&s.paths);
     if (ok)
         *out = (struct driver_inventory){.devices = s.devices.v,
                                          .counters = t.counters,

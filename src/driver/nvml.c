@@ -374,7 +374,8 @@ static bool prepare(struct driver_backend *base, const struct driver_use *u,
 {
     const struct own *own = u->device->own;
     struct nvml_config c;
-    (void)edits;
+    if (!edits->nnodes) /* nvml_known_lost */
+        return err_set(e, ERR_NOT_FOUND, "the GPU is lost");
     if (!nvml_config_read(u->configs, u->nconfigs, own->mig, &c, e))
         return false;
     if (c.strategy == NVML_EXCLUSIVE || own->mig)
@@ -386,17 +387,26 @@ static bool prepare(struct driver_backend *base, const struct driver_use *u,
     return true;
 }
 
+/* Nobody has said that it was. */
+static bool may_be_sliced(const struct driver_undo *u)
+{
+    return u->cut_short && !u->state.n && str_starts(u->identity, STR("GPU-"));
+}
+
 static bool unprepare(struct driver_backend *base, const struct driver_undo *u,
                       struct err *e)
 {
     struct nvml_backend *b = (struct nvml_backend *)base;
+    bool sliced = str_is(u->state, SLICED);
     char uuid[NVML_TEXT];
     nvml_device d;
-    if (!str_is(u->state, SLICED) || !u->last)
+    if ((!sliced && !may_be_sliced(u)) || !u->last)
         return true;
     snprintf(uuid, sizeof uuid, "%.*s", STR_ARG(u->identity));
-    /* One that is gone has no time slice. */
-    return b->api.by_uuid(uuid, &d) != NVML_OK || set_time_slice(u->identity, 0, e);
+    if (b->api.by_uuid(uuid, &d) != NVML_OK)
+        return true; /* one that is gone has no time slice */
+    /* What may never have been done is no reason to keep the device. */
+    return set_time_slice(u->identity, 0, sliced ? e : NULL) || !sliced;
 }
 
 static void nvml_free(struct driver_backend *base)

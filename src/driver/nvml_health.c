@@ -39,6 +39,18 @@ static bool is_of_a_program(unsigned long long xid)
     return false;
 }
 
+static void forget(struct nvml_health *h, const struct sick *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < h->sick.n; i++) {
+        const struct sick *x = &h->sick.v[i];
+        if (x->instance != s->instance || strcmp(x->uuid, s->uuid) != 0)
+            h->sick.v[kept++] = *x;
+    }
+    h->sick.n = kept;
+}
+
+/* The last word of each: one that is broken may say it again and again. */
 static void remember(struct nvml_health *h, const struct nvml_event *e)
 {
     struct sick s = {.instance = e->gpu_instance, .xid = e->data};
@@ -46,6 +58,7 @@ static void remember(struct nvml_health *h, const struct nvml_event *e)
     if (h->api->uuid(e->device, s.uuid, sizeof s.uuid - 1) != NVML_OK)
         return;
     pthread_mutex_lock(&h->lock);
+    forget(h, &s);
     vec_push(&h->sick, s);
     pthread_mutex_unlock(&h->lock);
     if (write(h->fd, &one, sizeof one) < 0)

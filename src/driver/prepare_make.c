@@ -251,6 +251,7 @@ static bool unmake_use(struct driver_prepare *p, const struct prepare_entry *x,
         .state = u->state,
         .admin = u->admin,
         .last = prepare_holds_last(&p->holds, x->uid, u->identity),
+        .cut_short = x->hold == DRIVER_PREPARING,
     };
     return !p->backend->ops->unprepare ||
            p->backend->ops->unprepare(p->backend, &undo, e) ||

@@ -169,6 +169,12 @@ static void test_spoilt(void **state)
     assert_non_null(strstr(err_text(&e), "devices[1].name: \"a\" is the name of a device "
                                          "of devices[0] too"));
     err_release(&e);
+    tree_file(&s.t, "/devices.yaml",
+              "devices: [{name: a, path: /dev/x}, {name: b, path: /dev/x}]\n");
+    assert_false(s.b->ops->discover(s.b, &s.a, &v, &e));
+    assert_non_null(strstr(err_text(&e), "devices[1].path: \"/dev/x\" is the path of a "
+                                         "device of devices[0] too"));
+    err_release(&e);
     tree_file(&s.t, "/devices.yaml", "devices: [{name: a}]\n");
     look(&s);
     close_site(&s);

@@ -4,8 +4,12 @@
 
 #include <dlfcn.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "driver/discover.h"
+#include "driver/disk.h"
 #include "tree.h"
 #include "unit/unit.h"
 
@@ -243,6 +247,75 @@ static void test_health(void **state)
     assert_string_equal(health(&s), "XID 79! - XID 94! ");
     tell(&s, 1, 48, 0xffffffff);
     assert_string_equal(health(&s), "XID 79! XID 48! XID 48! ");
+    tell(&s, 1, 94, 9); /* the last word, though it was said before */
+    assert_string_equal(health(&s), "XID 79! XID 48! XID 94! ");
+    tell(&s, 1, 48, 0xffffffff);
+    assert_string_equal(health(&s), "XID 79! XID 48! XID 48! ");
+    close_site(&s);
+}
+
+/* ---- time slices ---- */
+
+/* In the place of NVIDIA's: writes down what it is told. */
+static void put_smi(struct site *s, const char *status)
+{
+    const char *path = arena_printf(&s->a, "%s/smi/nvidia-smi", s->t.root).p;
+    tree_file(&s->t, "/smi/nvidia-smi",
+              arena_printf(&s->a, "#!/bin/sh\necho \"$@\" >>%s/said\nexit %s\n",
+                           s->t.root, status)
+                  .p);
+    assert_int_equal(chmod(path, 0755), 0);
+    setenv("PATH", arena_printf(&s->a, "%s/smi:/usr/bin:/bin", s->t.root).p, 1);
+}
+
+/* The last thing it was told; "" nothing. It forgets. */
+static const char *said(struct site *s)
+{
+    const char *path = arena_printf(&s->a, "%s/said", s->t.root).p;
+    struct str text = STR("");
+    disk_read(path, 1 << 16, &s->a, &text, NULL);
+    unlink(path);
+    size_t at = str_rfind_byte(text, '=');
+    return at == SIZE_MAX ? "" : arena_str(&s->a, str_trim(str_sub(text, at, text.n))).p;
+}
+
+static void test_time_slices(void **state)
+{
+    static const char LONG[] =
+        CONFIG("GpuConfig", ",\"sharing\":{\"strategy\":\"TimeSlicing\","
+                            "\"timeSlicingConfig\":{\"interval\":\"Long\"}}");
+    struct site s;
+    struct err e = ERR_INIT;
+    (void)state;
+    open_site(&s);
+    put_smi(&s, "0");
+    struct doc_source src = {.name = "config", .text = str_from(LONG)};
+    struct doc d;
+    const struct doc *list[] = {&d};
+    assert_true(doc_read_json(&src, &s.a, &d, NULL));
+    const struct driver_device *gpu = &s.v.devices[0];
+    struct driver_use use = {.device = gpu, .configs = list, .nconfigs = 1};
+    struct cdi_edits edits = gpu->edits;
+    struct driver_undo undo = {.identity = gpu->identity, .last = true};
+    assert_true(s.b->ops->prepare(s.b, &use, &s.a, &edits, &undo.state, &e));
+    assert_string_equal(said(&s), "=3");
+    assert_true(s.b->ops->unprepare(s.b, &undo, &e));
+    assert_string_equal(said(&s), "=0");
+    /* The process died before the state was written down. */
+    undo.state = STR_NONE;
+    assert_true(s.b->ops->unprepare(s.b, &undo, &e));
+    assert_string_equal(said(&s), "");
+    undo.cut_short = true;
+    assert_true(s.b->ops->unprepare(s.b, &undo, &e));
+    assert_string_equal(said(&s), "=0");
+    put_smi(&s, "1");
+    assert_true(s.b->ops->unprepare(s.b, &undo, &e));
+    undo.identity = s.v.devices[1].identity;
+    said(&s);
+    assert_true(s.b->ops->unprepare(s.b, &undo, &e));
+    assert_string_equal(said(&s), "");
+    assert_false(s.b->ops->prepare(s.b, &use, &s.a, &edits, &undo.state, &e));
+    err_release(&e);
     close_site(&s);
 }
 
@@ -272,6 +345,14 @@ static void test_lost(void **state)
     assert_true(str_is(s.v.devices[0].name, "gpu-0"));
     assert_true(str_is(s.v.devices[2].name, "gpu-3-mig-1g5gbme-20-6"));
     assert_true(str_is(s.v.devices[0].taints[0].key, "gpu.nvidia.com/gpu-lost"));
+    for (uint32_t i = 0; i < s.v.ndevices; i++) {
+        struct driver_use u = {.device = &s.v.devices[i]};
+        struct cdi_edits edits = s.v.devices[i].edits;
+        struct str text = STR_NONE;
+        assert_false(s.b->ops->prepare(s.b, &u, &s.a, &edits, &text, &e));
+        assert_string_equal(err_text(&e), "the GPU is lost");
+        err_release(&e);
+    }
     lose(2);
     assert_true(s.b->ops->discover(s.b, &s.a, &s.v, &e));
     assert_string_equal(health(&s), "- the GPU is lost! the GPU is lost! ");
@@ -286,7 +367,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),   cmocka_unit_test(test_no_library),
         cmocka_unit_test(test_configs), cmocka_unit_test(test_health),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_lost),    cmocka_unit_test(test_time_slices),
     };
     library = argc > 1 ? argv[1] : NULL;
     return cmocka_run_group_tests(tests, NULL, NULL);
