@@ -108,14 +108,19 @@ static void stamp(struct report *r)
 
 /* ---- watchers ---- */
 
+static void free_watcher(struct watcher *x)
+{
+    grpc_request_end(x->request);
+    free(x);
+}
+
 static void end_watcher(struct watcher *x)
 {
     struct watcher **link = &x->all->first;
     while (*link != x)
         link = &(*link)->next;
     *link = x->next;
-    grpc_request_end(x->request);
-    free(x);
+    free_watcher(x);
 }
 
 static void on_gone(void *ctx)
@@ -175,8 +180,11 @@ void driver_watchers_free(struct driver_watchers *w)
 {
     if (!w)
         return;
-    while (w->first)
-        end_watcher(w->first);
+    while (w->first) {
+        struct watcher *x = w->first;
+        w->first = x->next;
+        free_watcher(x);
+    }
     net_timer_stop(w->again);
     arena_fini(&w->report.arena);
     free(w);
