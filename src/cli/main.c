@@ -51,6 +51,12 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
+static int no_command(const char *name)
+{
+    fprintf(stderr, "dray: there is no command \"%s\"; \"dray help\" lists them\n", name);
+    return EXIT_INPUT;
+}
+
 /* "dray help allocate" is "dray allocate --help". */
 static int help(const char *name)
 {
@@ -58,8 +64,10 @@ static int help(const char *name)
     const struct command *c = name ? find(name) : NULL;
     if (c)
         return c->run(2, argv);
+    if (name)
+        return no_command(name);
     usage(stdout);
-    return name ? EXIT_INPUT : EXIT_OK;
+    return EXIT_OK;
 }
 
 int main(int argc, char **argv)
@@ -76,9 +84,5 @@ int main(int argc, char **argv)
         return EXIT_OK;
     }
     const struct command *c = find(argv[1]);
-    if (c)
-        return c->run(argc - 1, argv + 1);
-    fprintf(stderr, "dray: there is no command \"%s\"; \"dray help\" lists them\n",
-            argv[1]);
-    return EXIT_INPUT;
+    return c ? c->run(argc - 1, argv + 1) : no_command(argv[1]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -133,10 +134,24 @@ static void wait_for_change(struct driver *d)
         d->changed = net_readable_start(d->loop, fd, on_changed, d);
 }
 
+/* How many there are, whenever that differs. */
+static void say_count(const struct driver *d)
+{
+    uint32_t n = d->next->v.ndevices;
+    char line[64];
+    if (d->published && d->found->v.ndevices == n)
+        return;
+    snprintf(line, sizeof line, "%u device%s %s found", n, n == 1 ? "" : "s",
+             n == 1 ? "is" : "are");
+    say(d, n ? line : "no device is found: nothing is offered");
+}
+
 static void take_found(struct driver *d)
 {
     bool news =
         d->fresh && (!d->published || !driver_inventory_same(&d->found->v, &d->next->v));
+    if (news)
+        say_count(d);
     found_free(d->found);
     d->found = d->next;
     d->next = NULL;

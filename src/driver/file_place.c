@@ -95,9 +95,11 @@ bool file_text(struct file_at at, struct str *out)
 {
     if (!at.d)
         return true;
+    bool quotes = at.d->type == DOC_BOOL || at.d->type == DOC_NUMBER; /* n, 1 */
     if (at.d->type != DOC_STRING || at.d->n == 0)
-        return file_fail(at, "a text is wanted here, not %s",
-                         at.d->type == DOC_STRING ? "an empty one" : doc_type_name(at.d));
+        return file_fail(at, "a text is wanted here, not %s%s",
+                         at.d->type == DOC_STRING ? "an empty one" : doc_type_name(at.d),
+                         quotes ? ": put it into quotes" : "");
     *out = doc_str(at.d);
     return true;
 }

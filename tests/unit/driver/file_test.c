@@ -246,6 +246,8 @@ static const struct {
     {"{name: a, env: [x]}", "F:1:26: devices[0].env: a map is wanted here, not list"},
     {"{name: a, env: {x: [1]}}",
      "F:1:30: devices[0].env[x]: a text is wanted here, not list"},
+    {"{name: n}",
+     "F:1:18: devices[0].name: a text is wanted here, not boolean: put it into quotes"},
     {"{name: a, taints: [{key: k}]}",
      "F: devices[0].taints[0].effect: None, NoSchedule or NoExecute is wanted here"},
     {"{name: a, name: b}", "F:1:21: devices[0].name: this is here twice"},
