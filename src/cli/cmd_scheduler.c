@@ -84,6 +84,16 @@ static void set_lease(struct duty_lease *l, const struct sched_config *c, struct
         l->retry_ms = c->retry_ms;
 }
 
+/* What a file of profiles of one's own easily leaves out. */
+static void say_left(const struct sched_config *c)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (str_is(c->profiles[i].name, "default-scheduler"))
+            return;
+    duty_say(name, "no profile is default-scheduler: pods that name no scheduler are "
+                   "left to another one");
+}
+
 static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
 {
     struct options o = {
@@ -106,6 +116,7 @@ static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
     if (!options_read(&TABLE, argc, argv, a, &o, &help, e) ||
         !duty_server(name, o.kubeconfig, a, &k, e))
         return EXIT_INPUT;
+    say_left(&o.config);
     return duty_run(&duty, &k, e);
 }
 
