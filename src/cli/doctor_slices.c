@@ -25,6 +25,14 @@ static const struct doc *ask(struct doctor *d)
     return doc_get(list, "items");
 }
 
+/* The most likely reason why there is none at all. */
+static bool has_node(struct doctor *d)
+{
+    static const struct client_kind NODE = {"", "v1", "nodes", false};
+    struct str path = client_path(&NODE, STR_NONE, d->node, NULL, d->a);
+    return session_get(d->session, path, NULL)->status != 404;
+}
+
 /* Slices of an older generation do not count. */
 static int64_t newest(const struct doc *items)
 {
@@ -50,7 +58,10 @@ static void check_pool(struct doctor *d, const struct doc *items, struct strmap 
         for (uint32_t k = 0; list && list->type == DOC_LIST && k < list->n; k++)
             strmap_put(devices, doc_get_text(&list->items[k], "name"), NULL);
     }
-    if (!items->n)
+    if (!items->n && !has_node(d))
+        doctor_wrong(d, "the server has no node %.*s: --node NAME says which one this is",
+                     STR_ARG(d->node));
+    else if (!items->n)
         doctor_wrong(d, "nothing is published for driver %.*s on node %.*s",
                      STR_ARG(d->driver), STR_ARG(d->node));
     else if (n != wanted)
