@@ -412,7 +412,14 @@ bool file_read(struct str text, const char *name, struct arena *a, struct file_t
     if (!read_document(&r, text, &docs))
         return false;
     struct file_at at = {&r, docs.n ? &docs.v[0] : NULL, STR_NONE};
-    if (docs.n && !read_table(at, &t))
+    /* Whoever writes it may have come no further: nothing is no order to take all back.
+     */
+    if (!docs.n)
+        return err_set(e, ERR_INVALID,
+                       "%s: the file is empty; of no devices it says "
+                       "\"devices: []\"",
+                       name);
+    if (!read_table(at, &t))
         return false;
     *out = t;
     return true;

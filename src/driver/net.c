@@ -2,14 +2,15 @@
 /*
  * The back end "net": network interfaces and RDMA devices, named and described as dra.net
  * has them. A container gets the interface itself (CDI 1.1), and the nodes of its RDMA
- * device. The interface over which the node reaches the world is not offered, nor what it
- * goes through.
+ * device. Interfaces over which the node reaches the world, by IPv4 or IPv6, are not
+ * offered, nor what they go through.
  */
 #include <ctype.h>
 #include <net/if_arp.h>
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "driver/found.h"
 
 #define DOMAIN "dra.net/"
@@ -17,8 +18,8 @@ enum { LABEL_MAX = 63, VALUE_MAX = 64 };
 
 struct net_scan {
     struct found *f;
-    struct str uplink; /* the interface of the default route; empty: there is none */
-    struct str *rdma;  /* RDMA devices */
+    VEC(struct str) uplinks; /* interfaces of default routes */
+    struct str *rdma;        /* RDMA devices */
     uint32_t nrdma;
     bool *taken; /* of these, by an interface */
 };
@@ -44,19 +45,47 @@ static struct str value(struct str s)
     return str_sub(s, 0, VALUE_MAX);
 }
 
-/* ---- the default route ---- */
+/* ---- default routes ---- */
 
-static struct str find_uplink(const struct found *f)
+static bool is_zeros(struct str s, size_t n)
 {
-    struct str text = sysfs_text(&f->sysfs, "/proc/net/route"), line, field;
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] != '0')
+            return false;
+    return s.n == n;
+}
+
+static void add_uplink(struct net_scan *s, struct str name)
+{
+    if (name.n)
+        vec_push_in(s->f->a, &s->uplinks, name);
+}
+
+/* Interface and destination come first. */
+static void find_uplinks(struct net_scan *s)
+{
+    struct str text = sysfs_text(&s->f->sysfs, "/proc/net/route"), line, field;
     while (str_split_next(&text, '\n', &line)) {
         struct str name = STR_NONE, to = STR_NONE;
         for (int i = 0; i < 2 && str_split_next(&line, '\t', &field); i++)
             *(i ? &to : &name) = str_trim(field);
-        if (str_is(to, "00000000"))
-            return name;
+        if (is_zeros(to, 8))
+            add_uplink(s, name);
     }
-    return STR_NONE;
+}
+
+/* The destination and the length of its prefix come first, the interface last. Routes
+ * that lead nowhere are lo's. */
+static void find_uplinks_v6(struct net_scan *s)
+{
+    struct str text = sysfs_text(&s->f->sysfs, "/proc/net/ipv6_route"), line, field;
+    while (str_split_next(&text, '\n', &line)) {
+        bool all = is_zeros(str_sub(line, 0, str_find_byte(line, ' ', 0)), 32);
+        for (int i = 0; str_split_next(&line, ' ', &field); i++)
+            all &= i != 1 || is_zeros(field, 2);
+        if (all)
+            add_uplink(s, field);
+    }
 }
 
 /* The interface carries the other one: a port of its bond, the bond of its VLAN. */
@@ -71,6 +100,15 @@ static bool carries(const struct found *f, struct str name, struct str other, in
     for (uint32_t i = 0; i < n; i++)
         if (str_starts(lower[i], STR("lower_")) &&
             carries(f, name, str_sub(lower[i], strlen("lower_"), SIZE_MAX), depth + 1))
+            return true;
+    return false;
+}
+
+/* Some interface over which the node reaches the world goes through this one. */
+static bool is_uplink(const struct net_scan *s, struct str name)
+{
+    for (size_t i = 0; i < s->uplinks.n; i++)
+        if (carries(s->f, name, s->uplinks.v[i], 0))
             return true;
     return false;
 }
@@ -246,7 +284,7 @@ static bool is_end_of_pair(const struct found *f, struct str name)
 static bool is_of_the_node(const struct net_scan *s, struct str name)
 {
     struct str type = type_of(s->f, name);
-    return str_is(name, "lo") || carries(s->f, name, s->uplink, 0) ||
+    return str_is(name, "lo") || is_uplink(s, name) ||
            sysfs_exists(&s->f->sysfs, "/sys/class/net/%.*s/master", STR_ARG(name)) ||
            str_is(type, "bridge") || str_is(type, "bond") || is_end_of_pair(s->f, name);
 }
@@ -270,8 +308,7 @@ static bool is_uplinks(const struct net_scan *s, struct str rdma)
     struct str *names, address = address_of(s->f, "infiniband", rdma);
     uint32_t n = address.n ? sysfs_names(&s->f->sysfs, &names, "/sys/class/net") : 0;
     for (uint32_t i = 0; i < n; i++)
-        if (carries(s->f, names[i], s->uplink, 0) &&
-            str_eq(address_of(s->f, "net", names[i]), address))
+        if (is_uplink(s, names[i]) && str_eq(address_of(s->f, "net", names[i]), address))
             return true;
     return false;
 }
@@ -282,7 +319,9 @@ static bool discover(struct driver_backend *base, struct arena *a,
     struct found f;
     (void)e;
     found_backend_begin(base, a, &f);
-    struct net_scan s = {.f = &f, .uplink = find_uplink(&f)};
+    struct net_scan s = {.f = &f};
+    find_uplinks(&s);
+    find_uplinks_v6(&s);
     s.nrdma = sysfs_names(&f.sysfs, &s.rdma, "/sys/class/infiniband");
     s.taken = ARENA_ARRAY(a, bool, s.nrdma);
     add_interfaces(&s);

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-enum { SYSFS_MAX_BYTES = 65536 };
+enum { SYSFS_MAX_BYTES = 4 << 20 }; /* routes of a large cluster are many */
 
 struct sysfs {
     struct str root; /* "" this machine's */

@@ -169,6 +169,15 @@ static void test_spoilt(void **state)
     assert_non_null(strstr(err_text(&e), "devices[1].name: \"a\" is the name of a device "
                                          "of devices[0] too"));
     err_release(&e);
+    static const char *const nothing[] = {"", "\n", "# devices\n"};
+    for (size_t i = 0; i < UNIT_COUNT(nothing); i++) {
+        tree_file(&s.t, "/devices.yaml", nothing[i]);
+        ROW(nothing[i], !s.b->ops->discover(s.b, &s.a, &v, &e));
+        ROW(nothing[i], strstr(err_text(&e), "the file is empty") != NULL);
+        err_release(&e);
+    }
+    tree_file(&s.t, "/devices.yaml", "devices: []\n");
+    assert_true(s.b->ops->discover(s.b, &s.a, &v, &e));
     tree_file(&s.t, "/devices.yaml",
               "devices: [{name: a, path: /dev/x}, {name: b, path: /dev/x}]\n");
     assert_false(s.b->ops->discover(s.b, &s.a, &v, &e));
