@@ -367,7 +367,8 @@ static bool set_shared(struct nvml_backend *b, struct str uuid, struct err *e)
 
 static const char SLICED[] = "{\"timeSlice\":true}";
 
-/* A MIG instance has no time slices of its own to set: its processes take turns. */
+/* A MIG instance has no time slices of its own to set: its processes take turns. An
+ * administrator changes nothing for whoever has the GPU. */
 static bool prepare(struct driver_backend *base, const struct driver_use *u,
                     struct arena *a, struct cdi_edits *edits, struct str *state,
                     struct err *e)
@@ -378,7 +379,7 @@ static bool prepare(struct driver_backend *base, const struct driver_use *u,
         return err_set(e, ERR_NOT_FOUND, "the GPU is lost");
     if (!nvml_config_read(u->configs, u->nconfigs, own->mig, &c, e))
         return false;
-    if (c.strategy == NVML_EXCLUSIVE || own->mig)
+    if (c.strategy == NVML_EXCLUSIVE || own->mig || u->admin)
         return true;
     if (!set_shared((struct nvml_backend *)base, own->uuid, e) ||
         !set_time_slice(own->uuid, c.time_slice, e))
@@ -390,7 +391,8 @@ static bool prepare(struct driver_backend *base, const struct driver_use *u,
 /* Nobody has said that it was. */
 static bool may_be_sliced(const struct driver_undo *u)
 {
-    return u->cut_short && !u->state.n && str_starts(u->identity, STR("GPU-"));
+    return u->cut_short && !u->admin && !u->state.n &&
+           str_starts(u->identity, STR("GPU-"));
 }
 
 static bool unprepare(struct driver_backend *base, const struct driver_undo *u,

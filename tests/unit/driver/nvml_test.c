@@ -301,6 +301,12 @@ static void test_time_slices(void **state)
     assert_string_equal(said(&s), "=3");
     assert_true(s.b->ops->unprepare(s.b, &undo, &e));
     assert_string_equal(said(&s), "=0");
+    use.admin = true;
+    undo.state = STR_NONE;
+    assert_true(s.b->ops->prepare(s.b, &use, &s.a, &edits, &undo.state, &e));
+    assert_string_equal(said(&s), "");
+    assert_int_equal(undo.state.n, 0);
+    use.admin = false;
     /* The process died before the state was written down. */
     undo.state = STR_NONE;
     assert_true(s.b->ops->unprepare(s.b, &undo, &e));
