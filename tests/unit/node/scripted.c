@@ -146,7 +146,7 @@ static void write_down(struct scripted *s, const char *what, Dra__Claim *const *
 static void answer_prepare(struct scripted *s, struct grpc_request *r,
                            const Dra__NodePrepareResourcesRequest *q)
 {
-    enum { MAX = 16 };
+    enum { MAX = 64 };
     Dra__NodePrepareResourcesResponse m = DRA__NODE_PREPARE_RESOURCES_RESPONSE__INIT;
     Dra__NodePrepareResourcesResponse__ClaimsEntry entries[MAX], *list[MAX];
     Dra__NodePrepareResourceResponse values[MAX];
@@ -180,7 +180,7 @@ static void answer_prepare(struct scripted *s, struct grpc_request *r,
 static void answer_unprepare(struct scripted *s, struct grpc_request *r,
                              const Dra__NodeUnprepareResourcesRequest *q)
 {
-    enum { MAX = 16 };
+    enum { MAX = 64 };
     Dra__NodeUnprepareResourcesResponse m = DRA__NODE_UNPREPARE_RESOURCES_RESPONSE__INIT;
     Dra__NodeUnprepareResourcesResponse__ClaimsEntry entries[MAX], *list[MAX];
     Dra__NodeUnprepareResourceResponse values[MAX];

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A task is in one of four waits at a time: for the server (parts), for the loop (soon),
+ * for drivers (batches), for the file (wait). Ending it ends whichever it is.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "node/claims_inner.h"
+
+enum { SWEEP_MS = 60 * 1000 };
+
+/* ---- tasks ---- */
+
+static struct claims_task *task_of(struct claims *c, claims_done *done, void *ctx)
+{
+    struct claims_task *t = mem_zalloc(sizeof *t);
+    *t = (struct claims_task){.claims = c, .done = done, .ctx = ctx};
+    t->next = c->tasks;
+    t->link = &c->tasks;
+    if (t->next)
+        t->next->link = &t->next;
+    c->tasks = t;
+    return t;
+}
+
+static struct claims_task *task_of_pod(struct claims *c, const struct doc *pod,
+                                       claims_done *done, void *ctx)
+{
+    struct claims_task *t = task_of(c, done, ctx);
+    struct doc *copy = ARENA_NEW(&t->arena, struct doc);
+    *copy = doc_dup(&t->arena, pod);
+    t->pod = copy;
+    t->pod_uid = doc_get_text(doc_get(copy, "metadata"), "uid");
+    t->namespace = doc_get_text(doc_get(copy, "metadata"), "namespace");
+    return t;
+}
+
+void claims_task_cancel(struct claims_task *t)
+{
+    *t->link = t->next;
+    if (t->next)
+        t->next->link = t->link;
+    check_cancel(t);
+    calls_cancel(t);
+    if (t->soon)
+        net_timer_stop(t->soon);
+    claims_file_forget(&t->wait);
+    err_release(&t->why);
+    arena_fini(&t->arena);
+    free(t);
+}
+
+void task_end(struct claims_task *t)
+{
+    struct err why = ERR_INIT;
+    claims_done *done = t->done;
+    void *ctx = t->ctx;
+    if (t->why.code != ERR_NONE)
+        err_set(&why, t->why.code, "%s dynamic resources: %s",
+                t->unprepare ? "unprepare" : "prepare", err_text(&t->why));
+    claims_task_cancel(t);
+    done(ctx, why.code == ERR_NONE ? NULL : &why);
+    err_release(&why);
+}
+
+void calls_over(struct claims_task *t)
+{
+    if (t->unprepare)
+        unprepare_answered(t);
+    else
+        prepare_answered(t);
+}
+
+struct claims_task *claims_prepare(struct claims *c, const struct doc *pod,
+                                   claims_done *done, void *ctx)
+{
+    struct claims_task *t = task_of_pod(c, pod, done, ctx);
+    check_start(t);
+    return t;
+}
+
+struct claims_task *claims_unprepare(struct claims *c, const struct doc *pod,
+                                     claims_done *done, void *ctx)
+{
+    struct claims_task *t = task_of_pod(c, pod, done, ctx);
+    unprepare_start(t);
+    return t;
+}
+
+/* ---- pods that are gone ---- */
+
+static bool is_worked_on(const struct claims *c, struct str pod_uid)
+{
+    for (const struct claims_task *t = c->tasks; t; t = t->next)
+        if (str_eq(t->pod_uid, pod_uid))
+            return true;
+    return false;
+}
+
+static void on_swept(void *ctx, const struct err *why)
+{
+    struct claims *c = ctx;
+    if (why && c->opts.log)
+        c->opts.log(c->opts.ctx, err_text(why));
+}
+
+static void sweep_pod(struct claims *c, struct str pod_uid)
+{
+    if (is_worked_on(c, pod_uid) || c->opts.is_active(c->opts.ctx, pod_uid))
+        return;
+    struct claims_task *t = task_of(c, on_swept, c);
+    t->pod_uid = arena_str(&t->arena, pod_uid);
+    unprepare_start(t);
+}
+
+static void on_sweep(void *ctx)
+{
+    struct claims *c = ctx;
+    strmap_each(&c->entries, e)
+    {
+        const struct claim_entry *x = e->value.ptr;
+        for (size_t i = 0; i < x->pods.n; i++)
+            sweep_pod(c, x->pods.v[i]);
+    }
+}
+
+void claims_sweep(struct claims *c)
+{
+    uint64_t every = c->opts.sweep_ms ? c->opts.sweep_ms : (uint64_t)SWEEP_MS;
+    if (!c->sweep)
+        c->sweep = net_timer_start(c->loop, 0, every, on_sweep, c);
+}
+
+/* ---- beginning and end ---- */
+
+struct claims *claims_new(const struct claims_opts *o, struct err *e)
+{
+    struct claims *c = mem_zalloc(sizeof *c);
+    c->opts = *o;
+    c->loop = client_loop(o->client);
+    if (claims_file_open(c, e))
+        return c;
+    claims_free(c);
+    return NULL;
+}
+
+void claims_free(struct claims *c)
+{
+    if (!c)
+        return;
+    if (c->sweep)
+        net_timer_stop(c->sweep);
+    while (c->tasks)
+        claims_task_cancel(c->tasks);
+    claims_file_close(c);
+    cache_clear(c);
+    free(c);
+}

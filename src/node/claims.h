@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Claims of the pods of this node: drivers are asked to prepare them before a pod's
+ * containers start, and to take that back when they have ended. What drivers were asked,
+ * for which pods, is in a file (checkpoint.h) before they are, so that nothing of it is
+ * forgotten, whatever ends the process.
+ *
+ * All of it on one loop. Callbacks come from the loop.
+ *
+ * Source: spec 5.5, 5.6 rule 1, 5.7.
+ */
+#ifndef DRAY_NODE_CLAIMS_H
+#define DRAY_NODE_CLAIMS_H
+
+#include "client/client.h"
+#include "doc/doc.h"
+#include "node/plugins.h"
+
+struct claims;
+
+struct claims_opts { /* all of it outlives the claims */
+    struct client *client;
+    struct plugins *plugins;
+    const char *dir;          /* of the file: "/var/lib/kubelet" */
+    bool groups;              /* feature DRAWorkloadResourceClaims */
+    bool optional_operations; /* feature DRAOptionalNodeOperations */
+    /* Whether this node has a pod of that UID that is to run, or is not over. */
+    bool (*is_active)(void *ctx, struct str pod_uid);
+    void (*log)(void *ctx, const char *text); /* or NULL */
+    void *ctx;                                /* of both */
+    uint64_t sweep_ms;                        /* 0: 60,000 */
+};
+
+/* A damaged file is set aside and told of: nothing of it is taken for true. Errors: the
+ * file can be neither read nor written. */
+struct claims *claims_new(const struct claims_opts *o, struct err *e);
+/* Tasks are dropped, and nobody is told. */
+void claims_free(struct claims *c);
+/* All pods of the node are known by now: from here on what those have left behind that
+ * are not active is taken back, every minute. */
+void claims_sweep(struct claims *c);
+
+/* ---- tasks: pod is an object of v1, copied ---- */
+
+struct claims_task;
+/* why NULL: it is done; else it is to be tried again, and why is a text that users see.
+ * The task is gone. */
+typedef void claims_done(void *ctx, const struct err *why);
+
+/* Every claim of the pod is prepared, by every driver that has a part in it. Claims that
+ * are prepared since this process started are not asked for again. */
+struct claims_task *claims_prepare(struct claims *c, const struct doc *pod,
+                                   claims_done *done, void *ctx);
+/* After all containers have ended. Claims that other pods use stay prepared. */
+struct claims_task *claims_unprepare(struct claims *c, const struct doc *pod,
+                                     claims_done *done, void *ctx);
+/* No callback follows. What drivers were asked stays written down. */
+void claims_task_cancel(struct claims_task *t);
+
+/* ---- what is known ---- */
+
+/* Drivers may hold something for that pod: it is not over. */
+bool claims_has_pod(const struct claims *c, struct str pod_uid);
+
+struct claims_devices {
+    const struct str *ids; /* of CDI: "vendor/class=name" */
+    uint32_t n;
+};
+/* What a container of the pod is to be given; in the arena. Errors: a claim that is not
+ * prepared. */
+bool claims_container_devices(const struct claims *c, const struct doc *pod,
+                              const struct doc *container, struct arena *a,
+                              struct claims_devices *out, struct err *e);
+
+#endif
