@@ -7,13 +7,14 @@
  *
  * All of it on one loop. Callbacks come from the loop.
  *
- * Source: spec 5.5, 5.6 rule 1, 5.7.
+ * Source: spec 5.5, 5.6 rule 1, 5.7 rules 1 to 6.
  */
 #ifndef DRAY_NODE_CLAIMS_H
 #define DRAY_NODE_CLAIMS_H
 
 #include "client/client.h"
 #include "doc/doc.h"
+#include "node/checkpoint.h"
 #include "node/plugins.h"
 
 struct claims;
@@ -71,5 +72,14 @@ struct claims_devices {
 bool claims_container_devices(const struct claims *c, const struct doc *pod,
                               const struct doc *container, struct arena *a,
                               struct claims_devices *out, struct err *e);
+
+/* A device of a prepared claim, and the UIDs of the pods that use it. */
+typedef void claims_each_fn(void *ctx, struct str driver,
+                            const struct checkpoint_device *d, const struct str *pods,
+                            uint32_t npods);
+/* Every device of a claim, or (name empty) of all claims, which each must not change.
+ * False: there is no such claim. */
+bool claims_each_device(const struct claims *c, struct str namespace, struct str name,
+                        claims_each_fn *each, void *ctx);
 
 #endif

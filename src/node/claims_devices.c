@@ -122,3 +122,25 @@ bool claims_container_devices(const struct claims *c, const struct doc *pod,
     *out = (struct claims_devices){l.ids.v, (uint32_t)l.ids.n};
     return true;
 }
+
+/* ---- all of them ---- */
+
+static void each_of(const struct claim_entry *x, claims_each_fn *each, void *ctx)
+{
+    for (uint32_t i = 0; i < x->ndrivers; i++)
+        for (uint32_t k = 0; k < x->drivers[i].ndevices; k++)
+            each(ctx, x->drivers[i].name, &x->drivers[i].devices[k], x->pods.v,
+                 (uint32_t)x->pods.n);
+}
+
+bool claims_each_device(const struct claims *c, struct str namespace, struct str name,
+                        claims_each_fn *each, void *ctx)
+{
+    const struct claim_entry *x = name.n > 0 ? cache_find(c, namespace, name) : NULL;
+    if (x)
+        each_of(x, each, ctx);
+    if (name.n > 0)
+        return x != NULL;
+    strmap_each(&c->entries, e) each_of(e->value.ptr, each, ctx);
+    return true;
+}
