@@ -151,8 +151,10 @@ void claims_free(struct claims *c)
         return;
     if (c->sweep)
         net_timer_stop(c->sweep);
-    while (c->tasks)
-        claims_task_cancel(c->tasks);
+    for (struct claims_task *t = c->tasks, *next; t; t = next) {
+        next = t->next;
+        claims_task_cancel(t);
+    }
     claims_file_close(c);
     cache_clear(c);
     free(c);

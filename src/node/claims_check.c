@@ -5,7 +5,6 @@
  * All are read at once; the first claim that is at fault, in the order of the pod, is
  * told of.
  */
-#include "api/claim_refs.h"
 #include "node/claims_inner.h"
 
 static const struct client_kind KIND = {"resource.k8s.io", "v1", "resourceclaims", true};
@@ -17,31 +16,28 @@ static struct str meta(const struct doc *d, const char *key)
 
 /* ---- names ---- */
 
+enum claim_known check_name(const struct doc *pod, const struct doc *entry,
+                            struct str *name, struct err *e)
+{
+    enum claim_known known = claim_ref_name(pod, entry, name);
+    struct str ns = meta(pod, "namespace"), pod_name = meta(pod, "name");
+    if (known == CLAIM_NOT_MADE)
+        err_set(e, ERR_NOT_FOUND, "pod \"%.*s/%.*s\": ResourceClaim not created yet",
+                STR_ARG(ns), STR_ARG(pod_name));
+    if (known == CLAIM_UNKNOWN)
+        err_set(e, ERR_UNSUPPORTED,
+                "pod \"%.*s/%.*s\", spec.resourceClaim \"%.*s\": none of the supported "
+                "fields are set",
+                STR_ARG(ns), STR_ARG(pod_name), STR_ARG(doc_get_text(entry, "name")));
+    return known;
+}
+
 static void name_part(struct claims_task *t, const struct doc *entry,
                       struct claim_part *part)
 {
-    struct str ns = t->namespace, pod = meta(t->pod, "name");
-    switch (claim_ref_name(t->pod, entry, &part->name)) {
-    case CLAIM_NAMED:
-        break;
-    case CLAIM_GENERATED:
-        part->generated = true;
-        break;
-    case CLAIM_NOT_NEEDED:
-        part->none = true;
-        break;
-    case CLAIM_NOT_MADE:
-        err_set(&part->fault, ERR_NOT_FOUND,
-                "pod \"%.*s/%.*s\": ResourceClaim not created yet", STR_ARG(ns),
-                STR_ARG(pod));
-        break;
-    case CLAIM_UNKNOWN:
-        err_set(&part->fault, ERR_UNSUPPORTED,
-                "pod \"%.*s/%.*s\", spec.resourceClaim \"%.*s\": none of the supported "
-                "fields are set",
-                STR_ARG(ns), STR_ARG(pod), STR_ARG(doc_get_text(entry, "name")));
-        break;
-    }
+    enum claim_known known = check_name(t->pod, entry, &part->name, &part->fault);
+    part->generated = known == CLAIM_GENERATED;
+    part->none = known == CLAIM_NOT_NEEDED;
 }
 
 void check_name_parts(struct claims_task *t)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/claim_refs.h"
 #include "node/claims_inner.h"
 #include "num/quantity.h"
 
@@ -52,25 +51,33 @@ static uint32_t length(const struct doc *d)
     return d && d->type == DOC_LIST ? d->n : 0;
 }
 
+static bool refers_to(const struct look *l, const struct doc *entry)
+{
+    const struct doc *refs = doc_path(l->container, "resources.claims");
+    for (uint32_t i = 0; i < length(refs); i++)
+        if (str_eq(doc_get_text(&refs->items[i], "name"), doc_get_text(entry, "name")))
+            return true;
+    return false;
+}
+
 /* What the container asks of one claim of its pod. */
 static bool add_claim(struct look *l, const struct doc *entry)
 {
     const struct doc *refs = doc_path(l->container, "resources.claims");
-    struct str name, entry_name = doc_get_text(entry, "name");
-    enum claim_known known = claim_ref_name(l->pod, entry, &name);
-    for (uint32_t i = 0; i < length(refs); i++) {
-        if (!str_eq(doc_get_text(&refs->items[i], "name"), entry_name) ||
-            known == CLAIM_NOT_NEEDED)
-            continue;
-        if (known != CLAIM_NAMED && known != CLAIM_GENERATED)
-            return err_set(l->e, ERR_NOT_FOUND,
-                           "claim %.*s: ResourceClaim not created yet",
-                           STR_ARG(entry_name));
-        const struct claim_entry *x = find_claim(l->claims, l->namespace, name, l->e);
-        if (!x)
-            return false;
-        add_devices(x, doc_get_text(&refs->items[i], "request"), l->a, &l->ids);
-    }
+    struct str name;
+    if (!refers_to(l, entry))
+        return true;
+    enum claim_known known = check_name(l->pod, entry, &name, l->e);
+    if (known == CLAIM_NOT_NEEDED)
+        return true;
+    if (known != CLAIM_NAMED && known != CLAIM_GENERATED)
+        return false;
+    const struct claim_entry *x = find_claim(l->claims, l->namespace, name, l->e);
+    if (!x)
+        return false;
+    for (uint32_t i = 0; i < length(refs); i++)
+        if (str_eq(doc_get_text(&refs->items[i], "name"), doc_get_text(entry, "name")))
+            add_devices(x, doc_get_text(&refs->items[i], "request"), l->a, &l->ids);
     return true;
 }
 

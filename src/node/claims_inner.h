@@ -3,6 +3,7 @@
 #ifndef DRAY_NODE_CLAIMS_INNER_H
 #define DRAY_NODE_CLAIMS_INNER_H
 
+#include "api/claim_refs.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "node/checkpoint.h"
@@ -125,6 +126,9 @@ void task_end(struct claims_task *t);
 void check_start(struct claims_task *t);
 void prepare_checked(struct claims_task *t);
 void check_cancel(struct claims_task *t);
+/* As claim_ref_name; where no name is to be had, e says why. */
+enum claim_known check_name(const struct doc *pod, const struct doc *entry,
+                            struct str *name, struct err *e);
 /* Names of the claims of a pod, as its parts (claims_check.c). */
 void check_name_parts(struct claims_task *t);
 

@@ -262,8 +262,10 @@ void health_free(struct health *h)
 {
     if (!h)
         return;
-    while (h->streams)
-        stream_free(h->streams);
+    for (struct health_stream *s = h->streams, *next; s; s = next) {
+        next = s->next;
+        stream_free(s);
+    }
     if (h->save) {
         net_timer_stop(h->save);
         write_file(h);

@@ -42,6 +42,8 @@ static void close_site(struct site *s)
 {
     slices_wipe_free(s->wipe);
     client_free(s->client);
+    for (unsigned i = 0; i < 20; i++) /* whom it had to tell is told */
+        net_loop_run_once(s->loop, false);
     net_server_free(s->server);
     net_loop_free(s->loop);
 }
