@@ -24,18 +24,6 @@ static struct claims_task *task_of(struct claims *c, claims_done *done, void *ct
     return t;
 }
 
-static struct claims_task *task_of_pod(struct claims *c, const struct doc *pod,
-                                       claims_done *done, void *ctx)
-{
-    struct claims_task *t = task_of(c, done, ctx);
-    struct doc *copy = ARENA_NEW(&t->arena, struct doc);
-    *copy = doc_dup(&t->arena, pod);
-    t->pod = copy;
-    t->pod_uid = doc_get_text(doc_get(copy, "metadata"), "uid");
-    t->namespace = doc_get_text(doc_get(copy, "metadata"), "namespace");
-    return t;
-}
-
 void claims_task_cancel(struct claims_task *t)
 {
     *t->link = t->next;
@@ -75,15 +63,22 @@ void calls_over(struct claims_task *t)
 struct claims_task *claims_prepare(struct claims *c, const struct doc *pod,
                                    claims_done *done, void *ctx)
 {
-    struct claims_task *t = task_of_pod(c, pod, done, ctx);
+    struct claims_task *t = task_of(c, done, ctx);
+    struct doc *copy = ARENA_NEW(&t->arena, struct doc);
+    *copy = doc_dup(&t->arena, pod);
+    t->pod = copy;
+    t->pod_uid = doc_get_text(doc_get(copy, "metadata"), "uid");
+    t->namespace = doc_get_text(doc_get(copy, "metadata"), "namespace");
     check_start(t);
     return t;
 }
 
-struct claims_task *claims_unprepare(struct claims *c, const struct doc *pod,
+struct claims_task *claims_unprepare(struct claims *c, struct str pod_uid,
                                      claims_done *done, void *ctx)
 {
-    struct claims_task *t = task_of_pod(c, pod, done, ctx);
+    struct claims_task *t = task_of(c, done, ctx);
+    t->unprepare = true;
+    t->pod_uid = arena_str(&t->arena, pod_uid);
     unprepare_start(t);
     return t;
 }
@@ -107,11 +102,8 @@ static void on_swept(void *ctx, const struct err *why)
 
 static void sweep_pod(struct claims *c, struct str pod_uid)
 {
-    if (is_worked_on(c, pod_uid) || c->opts.is_active(c->opts.ctx, pod_uid))
-        return;
-    struct claims_task *t = task_of(c, on_swept, c);
-    t->pod_uid = arena_str(&t->arena, pod_uid);
-    unprepare_start(t);
+    if (!is_worked_on(c, pod_uid) && !c->opts.is_active(c->opts.ctx, pod_uid))
+        claims_unprepare(c, pod_uid, on_swept, c);
 }
 
 static void on_sweep(void *ctx)

@@ -41,19 +41,21 @@ void claims_free(struct claims *c);
  * are not active is taken back, every minute. */
 void claims_sweep(struct claims *c);
 
-/* ---- tasks: pod is an object of v1, copied ---- */
+/* ---- tasks ---- */
 
 struct claims_task;
 /* why NULL: it is done; else it is to be tried again, and why is a text that users see.
  * The task is gone. */
 typedef void claims_done(void *ctx, const struct err *why);
 
-/* Every claim of the pod is prepared, by every driver that has a part in it. Claims that
- * are prepared since this process started are not asked for again. */
+/* pod: an object of v1, copied. Every claim of it is prepared, by every driver that has a
+ * part in it. Claims that are prepared since this process started are not asked for
+ * again. */
 struct claims_task *claims_prepare(struct claims *c, const struct doc *pod,
                                    claims_done *done, void *ctx);
-/* After all containers have ended. Claims that other pods use stay prepared. */
-struct claims_task *claims_unprepare(struct claims *c, const struct doc *pod,
+/* After all containers have ended. What was prepared for the pod is known by its UID;
+ * claims that other pods use stay prepared. */
+struct claims_task *claims_unprepare(struct claims *c, struct str pod_uid,
                                      claims_done *done, void *ctx);
 /* No callback follows. What drivers were asked stays written down. */
 void claims_task_cancel(struct claims_task *t);

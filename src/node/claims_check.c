@@ -40,7 +40,7 @@ static void name_part(struct claims_task *t, const struct doc *entry,
     part->none = known == CLAIM_NOT_NEEDED;
 }
 
-void check_name_parts(struct claims_task *t)
+static void name_parts(struct claims_task *t)
 {
     const struct doc *list = doc_path(t->pod, "spec.resourceClaims");
     struct str extended = doc_get_text(
@@ -156,7 +156,7 @@ static void on_answer(void *ctx, const struct client_answer *answer)
 
 void check_start(struct claims_task *t)
 {
-    check_name_parts(t);
+    name_parts(t);
     for (uint32_t i = 0; i < t->nparts; i++) {
         struct claim_part *p = &t->parts[i];
         if (p->none || p->fault.code != ERR_NONE)

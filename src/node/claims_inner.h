@@ -106,8 +106,9 @@ struct claims_task {
     claims_done *done;
     void *ctx;
     bool unprepare;
-    const struct doc *pod; /* NULL: only its UID is known */
-    struct str pod_uid, namespace;
+    const struct doc *pod; /* and the next, of prepare alone */
+    struct str namespace;
+    struct str pod_uid;
     struct claim_part *parts;
     uint32_t nparts;
     VEC(const struct checkpoint_claim *) begun; /* that the drivers are asked for */
@@ -121,16 +122,13 @@ struct claims_task {
 /* Tells, with "prepare dynamic resources: " before t->why if there is one. */
 void task_end(struct claims_task *t);
 
-/* Reads the claims and checks that the pod may have them: checked(t) with t->why or with
- * the parts' states (claims_check.c). */
+/* Reads the claims and checks that the pod may have them; then prepare_checked(t), with
+ * t->why or with the parts' states (claims_check.c). */
 void check_start(struct claims_task *t);
-void prepare_checked(struct claims_task *t);
 void check_cancel(struct claims_task *t);
 /* As claim_ref_name; where no name is to be had, e says why. */
 enum claim_known check_name(const struct doc *pod, const struct doc *entry,
                             struct str *name, struct err *e);
-/* Names of the claims of a pod, as its parts (claims_check.c). */
-void check_name_parts(struct claims_task *t);
 
 /* Drivers of an allocation, and what they need not be asked (claims_drivers.c). False:
  * the feature is off. */
@@ -143,8 +141,9 @@ void calls_start(struct claims_task *t);
 void calls_cancel(struct claims_task *t);
 void calls_over(struct claims_task *t);
 
-void unprepare_start(struct claims_task *t);
+void prepare_checked(struct claims_task *t);
 void prepare_answered(struct claims_task *t);
+void unprepare_start(struct claims_task *t);
 void unprepare_answered(struct claims_task *t);
 
 #endif

@@ -18,22 +18,6 @@ static void begin(struct claims_task *t, struct claim_entry *x)
     vec_push_in(&t->arena, &t->begun, cache_copy(x, &t->arena));
 }
 
-/* Only where nothing of the pod is known: its fields have to make sense, and nothing is
- * done. */
-static void read_names(struct claims_task *t)
-{
-    if (!t->pod)
-        return;
-    check_name_parts(t);
-    for (uint32_t i = 0; i < t->nparts; i++) {
-        const struct err *fault = &t->parts[i].fault;
-        if (fault->code == ERR_NONE)
-            continue;
-        err_set(&t->why, fault->code, "%s", err_text(fault));
-        return;
-    }
-}
-
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct claims_task *t = ctx;
@@ -62,10 +46,7 @@ static void on_soon(void *ctx)
 {
     struct claims_task *t = ctx;
     t->soon = NULL;
-    if (claims_has_pod(t->claims, t->pod_uid))
-        strmap_each(&t->claims->entries, e) begin(t, e->value.ptr);
-    else
-        read_names(t);
+    strmap_each(&t->claims->entries, e) begin(t, e->value.ptr);
     if (t->begun.n > 0)
         calls_start(t);
     else
@@ -74,6 +55,5 @@ static void on_soon(void *ctx)
 
 void unprepare_start(struct claims_task *t)
 {
-    t->unprepare = true;
     t->soon = net_timer_start(t->claims->loop, 0, 0, on_soon, t);
 }

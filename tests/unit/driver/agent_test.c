@@ -211,7 +211,7 @@ static void prepare(struct site *s)
 static void unprepare(struct site *s)
 {
     struct outcome o = {.done = false};
-    claims_unprepare(s->claims, &s->pod, on_done, &o);
+    claims_unprepare(s->claims, STR("p-uid"), on_done, &o);
     cluster_await(&s->c, is_done, &o, "the claims are given back");
     assert_string_equal(o.why, "");
 }

@@ -178,10 +178,15 @@ static struct outcome prepare(struct site *s, const struct doc *pod)
     return o;
 }
 
+static struct str uid_of(const struct doc *pod)
+{
+    return doc_get_text(doc_get(pod, "metadata"), "uid");
+}
+
 static struct outcome unprepare(struct site *s, const struct doc *pod)
 {
     struct outcome o = {.done = false};
-    claims_unprepare(s->claims, pod, on_done, &o);
+    claims_unprepare(s->claims, uid_of(pod), on_done, &o);
     place_await(&s->place, is_done, &o, "claims are unprepared, or fail to be");
     return o;
 }
@@ -346,6 +351,7 @@ static void test_templates(void **state)
             says(prepare(&s, &p), ROWS[i].says);
         else
             is_fine(prepare(&s, &p));
+        is_fine(unprepare(&s, &p)); /* whatever it has not got */
         assert_string_equal(s.one.log, "");
     }
     close_site(&s);
@@ -539,7 +545,7 @@ static void test_crash_while_preparing(void **state)
     is_fine(prepare(&s, &p));
     assert_string_equal(file(&s), "c(p-uid;one:1) ");
     s.one.silent = true;
-    claims_unprepare(s.claims, &p, on_done, &o);
+    claims_unprepare(s.claims, uid_of(&p), on_done, &o);
     place_await(&s.place, has_been_asked, &s.one, "the driver is asked");
     restart(&s);
     assert_string_equal(file(&s), "c(p-uid;one:1) ");
