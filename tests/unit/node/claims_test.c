@@ -555,6 +555,52 @@ static void test_crash_while_preparing(void **state)
     close_site(&s);
 }
 
+static void on_tick(void *ctx)
+{
+}
+
+/* The process ends after so many rounds of its loop. */
+static void crash_after(struct site *s, unsigned rounds)
+{
+    struct net_timer *tick = net_timer_start(s->place.loop, 1, 1, on_tick, NULL);
+    while (rounds-- > 0)
+        net_loop_run_once(s->place.loop, true);
+    net_timer_stop(tick);
+    restart(s);
+}
+
+/* At any moment: what a driver was asked for is in the file until it was given back, and
+ * whoever comes next brings it to its end. */
+static void test_crash_at_any_moment(void **state)
+{
+    enum { ROUNDS = 16 };
+    struct site s;
+    struct outcome o;
+    char name[16], uid[24], call[40];
+    open_site(&s);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        snprintf(name, sizeof name, "c%u", i);
+        snprintf(uid, sizeof uid, "c%u-uid", i);
+        put_claim(&s, name, uid, RESULT("one") "," RESULT("two"));
+        struct doc p = pod_of(&s, "p", name);
+        claims_prepare(s.claims, &p, on_done, &o);
+        crash_after(&s, i);
+        snprintf(call, sizeof call, "prepare default/%s;", name);
+        if (strstr(s.one.log, call) || strstr(s.two.log, call))
+            assert_true(claims_has_pod(s.claims, STR("p-uid")));
+        is_fine(prepare(&s, &p));
+        claims_unprepare(s.claims, uid_of(&p), on_done, &o);
+        crash_after(&s, i);
+        if (claims_has_pod(s.claims, STR("p-uid")))
+            is_fine(unprepare(&s, &p));
+        assert_string_equal(file(&s), "");
+        snprintf(call, sizeof call, "unprepare default/%s;", name);
+        assert_non_null(strstr(s.one.log, call));
+        assert_non_null(strstr(s.two.log, call));
+    }
+    close_site(&s);
+}
+
 static bool is_file_empty(void *ctx)
 {
     return *file(ctx) == '\0';
@@ -760,6 +806,7 @@ int main(void)
         cmocka_unit_test(test_driver_gone),
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_crash_while_preparing),
+        cmocka_unit_test(test_crash_at_any_moment),
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_server_gone),
         cmocka_unit_test(test_damaged_file),
