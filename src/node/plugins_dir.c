@@ -23,6 +23,7 @@
 enum {
     EVENTS = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR,
     AGAIN_MS = 1000, /* until a directory that is gone is made again */
+    MAX_PATH = 107,  /* of a socket that can be connected to */
 };
 
 struct watched {
@@ -98,7 +99,7 @@ static void look(struct plugins_dir *d, const char *dir, const char *name)
         return;
     if (S_ISSOCK(st.st_mode))
         take_socket(d, (struct str){path, (size_t)n}, &st);
-    else if (S_ISDIR(st.st_mode) && lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    else if (n < MAX_PATH && lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
         watch(d, path);
 }
 
