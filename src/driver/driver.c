@@ -289,7 +289,8 @@ static bool start(struct driver *d, struct client *c, struct err *e)
         !check_dir(d->opts.cdi_dir, e) ||
         !driver_sockets_name(d->opts.driver, d->opts.kubelet_dir, d->opts.instance,
                              &d->arena, &d->sockets, e) ||
-        !make_dirs(d, e) || !open_prepare(d, e))
+        /* Before what the other one keeps is judged by what is found here. */
+        !driver_sockets_unused(&d->sockets, e) || !make_dirs(d, e) || !open_prepare(d, e))
         return false;
     make_parts(d, c);
     driver_worker_do(d->worker, discover, on_discovered_first, d);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/sockets.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include "base/base64.h"
 #include "net/pki.h"
 
@@ -78,5 +82,30 @@ bool driver_sockets_name(struct str driver, struct str kubelet_dir, struct str i
     if (!fits(s.dra, e) || !fits(s.registration, e))
         return false;
     *out = s;
+    return true;
+}
+
+/* ---- who is there ---- */
+
+static bool answers(struct str path)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    memcpy(to.sun_path, path.p, path.n < sizeof to.sun_path ? path.n : 0);
+    bool yes = connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
+    close(fd);
+    return yes;
+}
+
+bool driver_sockets_unused(const struct driver_sockets *s, struct err *e)
+{
+    const struct str paths[] = {s->dra, s->registration};
+    for (int i = 0; i < 2; i++)
+        if (answers(paths[i]))
+            return err_set(e, ERR_INVALID,
+                           "%.*s: another instance of the driver answers there",
+                           STR_ARG(paths[i]));
     return true;
 }

@@ -17,6 +17,8 @@ struct driver_sockets { /* whole paths */
  * so that the next one may start before this one ends; empty: there is one at a time. */
 bool driver_sockets_name(struct str driver, struct str kubelet_dir, struct str instance,
                          struct arena *a, struct driver_sockets *out, struct err *e);
+/* Nobody answers there; e names who is in the way. */
+bool driver_sockets_unused(const struct driver_sockets *s, struct err *e);
 /* KUBELET-DIR/plugins/DRIVER */
 struct str driver_data_dir(struct str driver, struct str kubelet_dir, struct arena *a);
 

@@ -610,6 +610,28 @@ static void test_unfit_options(void **state)
     close_site(&s);
 }
 
+/* One that was started by mistake, with other devices, takes nothing from the first. */
+static void test_second_by_mistake(void **state)
+{
+    struct site s;
+    struct err e = ERR_INIT;
+    char text[300], other[96];
+    open_site(&s);
+    struct claim c = make_claim(&s, "a", "zero", NULL);
+    assert_null(strstr(prepared(&s, &c, text), "error"));
+    snprintf(other, sizeof other, "%s/other.yaml", s.dir);
+    assert_true(disk_write(other, STR("devices: [{name: b}]\n"), 0600, NULL));
+    struct driver_discover_opts discover = {.driver = s.opts.driver};
+    struct driver_backend *b = driver_backend_file_new(other, &discover, &e);
+    struct driver *second = driver_new(s.c.client, b, &s.opts, &e);
+    assert_null(second);
+    assert_non_null(strstr(err_text(&e), "another instance of the driver answers there"));
+    err_release(&e);
+    assert_int_equal(cdi_files(&s), 1);
+    assert_null(strstr(prepared(&s, &c, text), "error"));
+    close_site(&s);
+}
+
 /* ---- a back end that takes its time ---- */
 
 struct slow {
@@ -743,6 +765,7 @@ int main(void)
         cmocka_unit_test(test_unprepare_overtakes),
         cmocka_unit_test(test_odd_names),
         cmocka_unit_test(test_unfit_options),
+        cmocka_unit_test(test_second_by_mistake),
         cmocka_unit_test(test_end_before_discovery),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
