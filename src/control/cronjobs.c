@@ -377,7 +377,7 @@ static void tell_bad_schedule(struct cronjob *c, struct str why)
 
 static enum progress run_if_due(struct cronjob *c)
 {
-    struct cron cron;
+    struct cron cron = {0};
     struct str why = STR_NONE;
     if (field_deleted(c->doc))
         return PROGRESS_DONE;
@@ -489,8 +489,8 @@ static bool is_rescheduled(const struct object *old, const struct object *now)
 static void wait_for_next(struct cronjobs *all, const struct object *o)
 {
     struct arena a;
-    struct cron cron;
-    struct str why;
+    struct cron cron = {0};
+    struct str why = STR_NONE;
     struct timespec now;
     arena_init(&a);
     clock_gettime(CLOCK_REALTIME, &now);
