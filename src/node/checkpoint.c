@@ -14,12 +14,12 @@
 static bool read_device(const struct doc *d, struct arena *a,
                         struct checkpoint_device *out, struct err *e)
 {
-    out->has_share_id = field_find(d, "ShareID") != NULL;
-    return field_is(d, DOC_MAP, e) && field_text(d, "PoolName", &out->pool, e) &&
-           field_text(d, "DeviceName", &out->device, e) &&
-           field_text(d, "ShareID", &out->share_id, e) &&
-           field_texts(d, "RequestNames", a, &out->requests, &out->nrequests, e) &&
-           field_texts(d, "CDIDeviceIDs", a, &out->cdi_ids, &out->ncdi_ids, e);
+    out->has_share_id = go_field_find(d, "ShareID") != NULL;
+    return go_field_is(d, DOC_MAP, e) && go_field_text(d, "PoolName", &out->pool, e) &&
+           go_field_text(d, "DeviceName", &out->device, e) &&
+           go_field_text(d, "ShareID", &out->share_id, e) &&
+           go_field_texts(d, "RequestNames", a, &out->requests, &out->nrequests, e) &&
+           go_field_texts(d, "CDIDeviceIDs", a, &out->cdi_ids, &out->ncdi_ids, e);
 }
 
 static bool read_driver(const struct doc_member *m, struct arena *a,
@@ -27,10 +27,10 @@ static bool read_driver(const struct doc_member *m, struct arena *a,
 {
     const struct doc *list;
     out->name = doc_key(m);
-    if (!field_is(&m->value, DOC_MAP, e) ||
-        !field_of_type(&m->value, "Devices", DOC_LIST, &list, e) ||
-        !field_texts(&m->value, "skipNodeOperations", a, &out->skipped, &out->nskipped,
-                     e))
+    if (!go_field_is(&m->value, DOC_MAP, e) ||
+        !go_field_of_type(&m->value, "Devices", DOC_LIST, &list, e) ||
+        !go_field_texts(&m->value, "skipNodeOperations", a, &out->skipped, &out->nskipped,
+                        e))
         return false;
     out->ndevices = list ? list->n : 0;
     struct checkpoint_device *v = ARENA_ARRAY(a, struct checkpoint_device, out->ndevices);
@@ -46,7 +46,7 @@ static bool read_drivers(const struct doc *claim, struct arena *a,
                          struct checkpoint_claim *out, struct err *e)
 {
     const struct doc *map;
-    if (!field_of_type(claim, "DriverState", DOC_MAP, &map, e))
+    if (!go_field_of_type(claim, "DriverState", DOC_MAP, &map, e))
         return false;
     out->ndrivers = map ? map->n : 0;
     struct checkpoint_driver *v = ARENA_ARRAY(a, struct checkpoint_driver, out->ndrivers);
@@ -63,7 +63,7 @@ static bool read_pods(const struct doc *claim, struct arena *a,
                       struct checkpoint_claim *out, struct err *e)
 {
     const struct doc *map;
-    if (!field_of_type(claim, "PodUIDs", DOC_MAP, &map, e))
+    if (!go_field_of_type(claim, "PodUIDs", DOC_MAP, &map, e))
         return false;
     out->npods = map ? map->n : 0;
     struct str *v = ARENA_ARRAY(a, struct str, out->npods);
@@ -71,7 +71,7 @@ static bool read_pods(const struct doc *claim, struct arena *a,
     for (uint32_t i = 0; i < out->npods; i++) {
         v[i] = doc_key(&map->members[i]);
         const struct doc *value = &map->members[i].value;
-        if (value->type != DOC_NULL && !field_is(value, DOC_MAP, e))
+        if (value->type != DOC_NULL && !go_field_is(value, DOC_MAP, e))
             return err_wrap(e, "PodUIDs[%s]", map->members[i].key);
     }
     return true;
@@ -80,9 +80,9 @@ static bool read_pods(const struct doc *claim, struct arena *a,
 static bool read_claim(const struct doc *d, struct arena *a, struct checkpoint_claim *out,
                        struct err *e)
 {
-    return field_is(d, DOC_MAP, e) && field_text(d, "ClaimUID", &out->uid, e) &&
-           field_text(d, "ClaimName", &out->name, e) &&
-           field_text(d, "Namespace", &out->namespace, e) && read_pods(d, a, out, e) &&
+    return go_field_is(d, DOC_MAP, e) && go_field_text(d, "ClaimUID", &out->uid, e) &&
+           go_field_text(d, "ClaimName", &out->name, e) &&
+           go_field_text(d, "Namespace", &out->namespace, e) && read_pods(d, a, out, e) &&
            read_drivers(d, a, out, e);
 }
 
@@ -92,9 +92,9 @@ static bool read_data(struct str text, struct arena *a, struct checkpoint *out,
 {
     const struct doc *list;
     struct doc *d = ARENA_NEW(a, struct doc);
-    if (!field_parse(text, "Data", a, d, e) ||
-        (d->type != DOC_NULL && !field_is(d, DOC_MAP, e)) ||
-        !field_of_type(d, "ClaimInfoStateList", DOC_LIST, &list, e))
+    if (!go_field_parse(text, "Data", a, d, e) ||
+        (d->type != DOC_NULL && !go_field_is(d, DOC_MAP, e)) ||
+        !go_field_of_type(d, "ClaimInfoStateList", DOC_LIST, &list, e))
         return false;
     uint32_t n = list ? list->n : 0;
     struct checkpoint_claim *v = ARENA_ARRAY(a, struct checkpoint_claim, n);
@@ -117,14 +117,15 @@ bool checkpoint_read(struct str file, struct arena *a, struct checkpoint *out,
     struct doc *d = ARENA_NEW(a, struct doc);
     struct str data;
     int64_t checksum;
-    if (!field_parse(file, "checkpoint", a, d, e) ||
-        (d->type != DOC_NULL && !field_is(d, DOC_MAP, e)) ||
-        !field_text(d, "Data", &data, e) || !field_int64(d, "Checksum", &checksum, e))
+    if (!go_field_parse(file, "checkpoint", a, d, e) ||
+        (d->type != DOC_NULL && !go_field_is(d, DOC_MAP, e)) ||
+        !go_field_text(d, "Data", &data, e) ||
+        !go_field_int64(d, "Checksum", &checksum, e))
         return false;
     if (checksum != checksum_of(data))
         return err_set(e, ERR_INVALID, "checkpoint is corrupted: its checksum is %u",
                        checksum_of(data));
-    if (!field_find(d, "Data")) {
+    if (!go_field_find(d, "Data")) {
         *out = (struct checkpoint){0};
         return true;
     }
@@ -145,7 +146,7 @@ const struct checkpoint_claim *checkpoint_find(const struct checkpoint *c,
 
 static struct doc list_or_null(const struct str *v, uint32_t n, struct arena *a)
 {
-    return n > 0 ? field_list(v, n, a) : doc_make_null();
+    return n > 0 ? go_field_list(v, n, a) : doc_make_null();
 }
 
 static struct doc print_device(const struct checkpoint_device *x, struct arena *a)
@@ -167,7 +168,7 @@ static struct doc print_driver(const struct checkpoint_driver *x, struct arena *
         doc_append(a, &devices, print_device(&x->devices[i], a));
     doc_set(a, &d, "Devices", x->ndevices > 0 ? devices : doc_make_null());
     if (x->nskipped > 0)
-        doc_set(a, &d, "skipNodeOperations", field_list(x->skipped, x->nskipped, a));
+        doc_set(a, &d, "skipNodeOperations", go_field_list(x->skipped, x->nskipped, a));
     return d;
 }
 
@@ -194,8 +195,8 @@ struct str checkpoint_print(const struct checkpoint *c, struct arena *a)
     doc_set_text(a, &data, "kind", STR(KIND));
     doc_set_text(a, &data, "apiVersion", STR(API_VERSION));
     doc_set(a, &data, "ClaimInfoStateList", c->n > 0 ? claims : doc_make_null());
-    struct str text = field_print(&data, a);
+    struct str text = go_field_print(&data, a);
     doc_set_text(a, &file, "Data", text);
     doc_set(a, &file, "Checksum", doc_make_int(a, checksum_of(text)));
-    return field_print(&file, a);
+    return go_field_print(&file, a);
 }

@@ -24,12 +24,12 @@ static enum checkpoint_health health_of(struct str s)
 static bool read_report(const struct doc *d, struct checkpoint_report *out, struct err *e)
 {
     struct str health, updated;
-    if (!field_is(d, DOC_MAP, e) || !field_text(d, "PoolName", &out->pool, e) ||
-        !field_text(d, "DeviceName", &out->device, e) ||
-        !field_text(d, "Health", &health, e) ||
-        !field_text(d, "LastUpdated", &updated, e) ||
-        !field_int64(d, "HealthCheckTimeout", &out->timeout_ns, e) ||
-        !field_text(d, "Message", &out->message, e))
+    if (!go_field_is(d, DOC_MAP, e) || !go_field_text(d, "PoolName", &out->pool, e) ||
+        !go_field_text(d, "DeviceName", &out->device, e) ||
+        !go_field_text(d, "Health", &health, e) ||
+        !go_field_text(d, "LastUpdated", &updated, e) ||
+        !go_field_int64(d, "HealthCheckTimeout", &out->timeout_ns, e) ||
+        !go_field_text(d, "Message", &out->message, e))
         return false;
     out->health = health_of(health);
     return updated.n == 0 ||
@@ -39,7 +39,7 @@ static bool read_report(const struct doc *d, struct checkpoint_report *out, stru
 
 static const struct doc *devices_of(const struct doc_member *driver)
 {
-    const struct doc *d = field_find(&driver->value, "Devices");
+    const struct doc *d = go_field_find(&driver->value, "Devices");
     return d && d->type == DOC_MAP ? d : NULL;
 }
 
@@ -58,8 +58,8 @@ static bool read_driver(const struct doc_member *driver, struct checkpoint_repor
 {
     const struct doc *devices = NULL;
     if (driver->value.type != DOC_NULL &&
-        (!field_is(&driver->value, DOC_MAP, e) ||
-         !field_of_type(&driver->value, "Devices", DOC_MAP, &devices, e)))
+        (!go_field_is(&driver->value, DOC_MAP, e) ||
+         !go_field_of_type(&driver->value, "Devices", DOC_MAP, &devices, e)))
         return err_wrap(e, "%s", driver->key);
     for (uint32_t i = 0; devices && i < devices->n; i++) {
         struct checkpoint_report *r = &v[(*n)++];
@@ -74,8 +74,8 @@ bool checkpoint_health_read(struct str file, struct arena *a,
                             struct checkpoint_reports *out, struct err *e)
 {
     struct doc *d = ARENA_NEW(a, struct doc);
-    if (!field_parse(file, "health", a, d, e) ||
-        (d->type != DOC_NULL && !field_is(d, DOC_MAP, e)))
+    if (!go_field_parse(file, "health", a, d, e) ||
+        (d->type != DOC_NULL && !go_field_is(d, DOC_MAP, e)))
         return false;
     struct checkpoint_report *v =
         ARENA_ARRAY(a, struct checkpoint_report, count_reports(d));
@@ -136,5 +136,5 @@ struct str checkpoint_health_print(const struct checkpoint_reports *r, struct ar
             to++;
         doc_set_str(a, &file, r->v[from].driver, print_driver(r, from, to, a));
     }
-    return field_print(&file, a);
+    return go_field_print(&file, a);
 }

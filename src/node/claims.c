@@ -12,10 +12,11 @@ enum { SWEEP_MS = 60 * 1000 };
 
 /* ---- tasks ---- */
 
-static struct claims_task *task_of(struct claims *c, claims_done *done, void *ctx)
+static struct node_claims_task *task_of(struct node_claims *c, node_claims_done *done,
+                                        void *ctx)
 {
-    struct claims_task *t = mem_zalloc(sizeof *t);
-    *t = (struct claims_task){.claims = c, .done = done, .ctx = ctx};
+    struct node_claims_task *t = mem_zalloc(sizeof *t);
+    *t = (struct node_claims_task){.claims = c, .done = done, .ctx = ctx};
     t->next = c->tasks;
     t->link = &c->tasks;
     if (t->next)
@@ -24,7 +25,7 @@ static struct claims_task *task_of(struct claims *c, claims_done *done, void *ct
     return t;
 }
 
-void claims_task_cancel(struct claims_task *t)
+void node_claims_task_cancel(struct node_claims_task *t)
 {
     *t->link = t->next;
     if (t->next)
@@ -33,26 +34,26 @@ void claims_task_cancel(struct claims_task *t)
     calls_cancel(t);
     if (t->soon)
         net_timer_stop(t->soon);
-    claims_file_forget(&t->wait);
+    node_claims_file_forget(&t->wait);
     err_release(&t->why);
     arena_fini(&t->arena);
     free(t);
 }
 
-void task_end(struct claims_task *t)
+void task_end(struct node_claims_task *t)
 {
     struct err why = ERR_INIT;
-    claims_done *done = t->done;
+    node_claims_done *done = t->done;
     void *ctx = t->ctx;
     if (t->why.code != ERR_NONE)
         err_set(&why, t->why.code, "%s dynamic resources: %s",
                 t->unprepare ? "unprepare" : "prepare", err_text(&t->why));
-    claims_task_cancel(t);
+    node_claims_task_cancel(t);
     done(ctx, why.code == ERR_NONE ? NULL : &why);
     err_release(&why);
 }
 
-void calls_over(struct claims_task *t)
+void calls_over(struct node_claims_task *t)
 {
     if (t->unprepare)
         unprepare_answered(t);
@@ -60,10 +61,10 @@ void calls_over(struct claims_task *t)
         prepare_answered(t);
 }
 
-struct claims_task *claims_prepare(struct claims *c, const struct doc *pod,
-                                   claims_done *done, void *ctx)
+struct node_claims_task *node_claims_prepare(struct node_claims *c, const struct doc *pod,
+                                             node_claims_done *done, void *ctx)
 {
-    struct claims_task *t = task_of(c, done, ctx);
+    struct node_claims_task *t = task_of(c, done, ctx);
     struct doc *copy = ARENA_NEW(&t->arena, struct doc);
     *copy = doc_dup(&t->arena, pod);
     t->pod = copy;
@@ -73,10 +74,10 @@ struct claims_task *claims_prepare(struct claims *c, const struct doc *pod,
     return t;
 }
 
-struct claims_task *claims_unprepare(struct claims *c, struct str pod_uid,
-                                     claims_done *done, void *ctx)
+struct node_claims_task *node_claims_unprepare(struct node_claims *c, struct str pod_uid,
+                                               node_claims_done *done, void *ctx)
 {
-    struct claims_task *t = task_of(c, done, ctx);
+    struct node_claims_task *t = task_of(c, done, ctx);
     t->unprepare = true;
     t->pod_uid = arena_str(&t->arena, pod_uid);
     unprepare_start(t);
@@ -85,9 +86,9 @@ struct claims_task *claims_unprepare(struct claims *c, struct str pod_uid,
 
 /* ---- pods that are gone ---- */
 
-static bool is_worked_on(const struct claims *c, struct str pod_uid)
+static bool is_worked_on(const struct node_claims *c, struct str pod_uid)
 {
-    for (const struct claims_task *t = c->tasks; t; t = t->next)
+    for (const struct node_claims_task *t = c->tasks; t; t = t->next)
         if (str_eq(t->pod_uid, pod_uid))
             return true;
     return false;
@@ -95,20 +96,20 @@ static bool is_worked_on(const struct claims *c, struct str pod_uid)
 
 static void on_swept(void *ctx, const struct err *why)
 {
-    struct claims *c = ctx;
+    struct node_claims *c = ctx;
     if (why && c->opts.log)
         c->opts.log(c->opts.ctx, err_text(why));
 }
 
-static void sweep_pod(struct claims *c, struct str pod_uid)
+static void sweep_pod(struct node_claims *c, struct str pod_uid)
 {
     if (!is_worked_on(c, pod_uid) && !c->opts.is_active(c->opts.ctx, pod_uid))
-        claims_unprepare(c, pod_uid, on_swept, c);
+        node_claims_unprepare(c, pod_uid, on_swept, c);
 }
 
 static void on_sweep(void *ctx)
 {
-    struct claims *c = ctx;
+    struct node_claims *c = ctx;
     strmap_each(&c->entries, e)
     {
         const struct claim_entry *x = e->value.ptr;
@@ -117,7 +118,7 @@ static void on_sweep(void *ctx)
     }
 }
 
-void claims_sweep(struct claims *c)
+void node_claims_sweep(struct node_claims *c)
 {
     uint64_t every = c->opts.sweep_ms ? c->opts.sweep_ms : (uint64_t)SWEEP_MS;
     if (!c->sweep)
@@ -126,28 +127,28 @@ void claims_sweep(struct claims *c)
 
 /* ---- beginning and end ---- */
 
-struct claims *claims_new(const struct claims_opts *o, struct err *e)
+struct node_claims *node_claims_new(const struct node_claims_opts *o, struct err *e)
 {
-    struct claims *c = mem_zalloc(sizeof *c);
+    struct node_claims *c = mem_zalloc(sizeof *c);
     c->opts = *o;
     c->loop = client_loop(o->client);
-    if (claims_file_open(c, e))
+    if (node_claims_file_open(c, e))
         return c;
-    claims_free(c);
+    node_claims_free(c);
     return NULL;
 }
 
-void claims_free(struct claims *c)
+void node_claims_free(struct node_claims *c)
 {
     if (!c)
         return;
     if (c->sweep)
         net_timer_stop(c->sweep);
-    for (struct claims_task *t = c->tasks, *next; t; t = next) {
+    for (struct node_claims_task *t = c->tasks, *next; t; t = next) {
         next = t->next;
-        claims_task_cancel(t);
+        node_claims_task_cancel(t);
     }
-    claims_file_close(c);
+    node_claims_file_close(c);
     cache_clear(c);
     free(c);
 }

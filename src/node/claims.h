@@ -17,9 +17,9 @@
 #include "node/checkpoint.h"
 #include "node/plugins.h"
 
-struct claims;
+struct node_claims;
 
-struct claims_opts { /* all of it outlives the claims */
+struct node_claims_opts { /* all of it outlives the claims */
     struct client *client;
     struct plugins *plugins;
     const char *dir;          /* of the file: "/var/lib/kubelet" */
@@ -34,54 +34,54 @@ struct claims_opts { /* all of it outlives the claims */
 
 /* A damaged file is set aside and told of: nothing of it is taken for true. Errors: the
  * file can be neither read nor written. */
-struct claims *claims_new(const struct claims_opts *o, struct err *e);
+struct node_claims *node_claims_new(const struct node_claims_opts *o, struct err *e);
 /* Tasks are dropped, and nobody is told. */
-void claims_free(struct claims *c);
+void node_claims_free(struct node_claims *c);
 /* All pods of the node are known by now: from here on what those have left behind that
  * are not active is taken back, every minute. */
-void claims_sweep(struct claims *c);
+void node_claims_sweep(struct node_claims *c);
 
 /* ---- tasks ---- */
 
-struct claims_task;
+struct node_claims_task;
 /* why NULL: it is done; else it is to be tried again, and why is a text that users see.
  * The task is gone. */
-typedef void claims_done(void *ctx, const struct err *why);
+typedef void node_claims_done(void *ctx, const struct err *why);
 
 /* pod: an object of v1, copied. Every claim of it is prepared, by every driver that has a
  * part in it. Claims that are prepared since this process started are not asked for
  * again. */
-struct claims_task *claims_prepare(struct claims *c, const struct doc *pod,
-                                   claims_done *done, void *ctx);
+struct node_claims_task *node_claims_prepare(struct node_claims *c, const struct doc *pod,
+                                             node_claims_done *done, void *ctx);
 /* After all containers have ended. What was prepared for the pod is known by its UID;
  * claims that other pods use stay prepared. */
-struct claims_task *claims_unprepare(struct claims *c, struct str pod_uid,
-                                     claims_done *done, void *ctx);
+struct node_claims_task *node_claims_unprepare(struct node_claims *c, struct str pod_uid,
+                                               node_claims_done *done, void *ctx);
 /* No callback follows. What drivers were asked stays written down. */
-void claims_task_cancel(struct claims_task *t);
+void node_claims_task_cancel(struct node_claims_task *t);
 
 /* ---- what is known ---- */
 
 /* Drivers may hold something for that pod: it is not over. */
-bool claims_has_pod(const struct claims *c, struct str pod_uid);
+bool node_claims_has_pod(const struct node_claims *c, struct str pod_uid);
 
-struct claims_devices {
+struct node_claims_devices {
     const struct str *ids; /* of CDI: "vendor/class=name" */
     uint32_t n;
 };
 /* What a container of the pod is to be given; in the arena. Errors: a claim that is not
  * prepared. */
-bool claims_container_devices(const struct claims *c, const struct doc *pod,
-                              const struct doc *container, struct arena *a,
-                              struct claims_devices *out, struct err *e);
+bool node_claims_container_devices(const struct node_claims *c, const struct doc *pod,
+                                   const struct doc *container, struct arena *a,
+                                   struct node_claims_devices *out, struct err *e);
 
 /* A device of a prepared claim, and the UIDs of the pods that use it. */
-typedef void claims_each_fn(void *ctx, struct str driver,
-                            const struct checkpoint_device *d, const struct str *pods,
-                            uint32_t npods);
+typedef void node_claims_each_fn(void *ctx, struct str driver,
+                                 const struct checkpoint_device *d,
+                                 const struct str *pods, uint32_t npods);
 /* Every device of a claim, or (name empty) of all claims, which each must not change.
  * False: there is no such claim. */
-bool claims_each_device(const struct claims *c, struct str namespace, struct str name,
-                        claims_each_fn *each, void *ctx);
+bool node_claims_each_device(const struct node_claims *c, struct str namespace,
+                             struct str name, node_claims_each_fn *each, void *ctx);
 
 #endif

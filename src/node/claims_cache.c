@@ -17,7 +17,7 @@ bool claim_driver_skips(const struct claim_driver *d, const char *operation)
     return false;
 }
 
-struct claim_entry *cache_find(const struct claims *c, struct str namespace,
+struct claim_entry *cache_find(const struct node_claims *c, struct str namespace,
                                struct str name)
 {
     struct arena a = {0};
@@ -69,7 +69,7 @@ static void copy_drivers(struct claim_entry *x, const struct checkpoint_claim *f
 
 /* ---- entries ---- */
 
-struct claim_entry *cache_add(struct claims *c, const struct checkpoint_claim *claim)
+struct claim_entry *cache_add(struct node_claims *c, const struct checkpoint_claim *claim)
 {
     struct claim_entry *x = mem_zalloc(sizeof *x);
     x->uid = arena_str(&x->arena, claim->uid);
@@ -95,14 +95,14 @@ static void entry_free(struct claim_entry *x)
     free(x);
 }
 
-void cache_delete(struct claims *c, struct claim_entry *x)
+void cache_delete(struct node_claims *c, struct claim_entry *x)
 {
     strmap_remove(&c->entries, x->key);
     c->changes++;
     entry_free(x);
 }
 
-void cache_clear(struct claims *c)
+void cache_clear(struct node_claims *c)
 {
     strmap_each(&c->entries, e) entry_free(e->value.ptr);
     strmap_release(&c->entries);
@@ -118,7 +118,7 @@ bool cache_has_pod(const struct claim_entry *x, struct str pod_uid)
     return false;
 }
 
-void cache_add_pod(struct claims *c, struct claim_entry *x, struct str pod_uid)
+void cache_add_pod(struct node_claims *c, struct claim_entry *x, struct str pod_uid)
 {
     if (cache_has_pod(x, pod_uid))
         return;
@@ -126,7 +126,7 @@ void cache_add_pod(struct claims *c, struct claim_entry *x, struct str pod_uid)
     c->changes++;
 }
 
-void cache_drop_pod(struct claims *c, struct claim_entry *x, struct str pod_uid)
+void cache_drop_pod(struct node_claims *c, struct claim_entry *x, struct str pod_uid)
 {
     for (size_t i = 0; i < x->pods.n; i++) {
         if (!str_eq(x->pods.v[i], pod_uid))
@@ -138,13 +138,13 @@ void cache_drop_pod(struct claims *c, struct claim_entry *x, struct str pod_uid)
     }
 }
 
-bool claims_has_pod(const struct claims *c, struct str pod_uid)
+bool node_claims_has_pod(const struct node_claims *c, struct str pod_uid)
 {
     strmap_each(&c->entries, e) if (cache_has_pod(e->value.ptr, pod_uid)) return true;
     return false;
 }
 
-void cache_set_devices(struct claims *c, struct claim_entry *x, struct str driver,
+void cache_set_devices(struct node_claims *c, struct claim_entry *x, struct str driver,
                        const struct checkpoint_device *devices, uint32_t n)
 {
     for (uint32_t i = 0; i < x->ndrivers; i++) {
@@ -198,7 +198,7 @@ static void print_entry(const struct claim_entry *x, struct arena *a,
                                      .ndrivers = x->ndrivers};
 }
 
-struct str cache_print(const struct claims *c, struct arena *a)
+struct str cache_print(const struct node_claims *c, struct arena *a)
 {
     struct checkpoint_claim *list =
         ARENA_ARRAY(a, struct checkpoint_claim, c->entries.live + 1);

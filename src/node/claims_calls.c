@@ -13,7 +13,7 @@
 
 enum { CALL_MS = 45 * 1000 };
 
-static const char *operation(const struct claims_task *t)
+static const char *operation(const struct node_claims_task *t)
 {
     return t->unprepare ? "NodeUnprepareResources" : "NodePrepareResources";
 }
@@ -132,7 +132,7 @@ static const struct checkpoint_claim *find_asked(const struct claim_batch *b,
 static bool keep_devices(struct claim_batch *b, const struct checkpoint_claim *claim,
                          const struct result *r)
 {
-    struct claims *c = b->task->claims;
+    struct node_claims *c = b->task->claims;
     struct claim_entry *x = cache_find(c, claim->namespace, claim->name);
     if (!x || !str_eq(x->uid, claim->uid))
         return err_set(&b->why, ERR_INTERNAL,
@@ -187,7 +187,7 @@ static void take_answer(struct claim_batch *b, const ProtobufCMessage *answer)
 
 static void batch_over(struct claim_batch *b)
 {
-    struct claims_task *t = b->task;
+    struct node_claims_task *t = b->task;
     if (--t->waiting > 0)
         return;
     for (uint32_t i = 0; i < t->nbatches && t->why.code == ERR_NONE; i++) {
@@ -245,7 +245,7 @@ static const char *method(const struct claim_batch *b)
 /* Both requests are a list of claims under the same number. */
 static bool call_driver(struct claim_batch *b, struct plugin *p)
 {
-    struct claims_task *t = b->task;
+    struct node_claims_task *t = b->task;
     struct net_client *client = plugin_connection(p);
     Dra__NodePrepareResourcesRequest q = DRA__NODE_PREPARE_RESOURCES_REQUEST__INIT;
     b->dra = plugin_dra(p);
@@ -272,7 +272,7 @@ static void ask_driver(struct claim_batch *b)
 
 /* ---- batches ---- */
 
-static struct claim_batch *batch_of(struct claims_task *t, struct str driver)
+static struct claim_batch *batch_of(struct node_claims_task *t, struct str driver)
 {
     for (uint32_t i = 0; i < t->nbatches; i++)
         if (str_eq(t->batches[i].driver, driver))
@@ -282,7 +282,7 @@ static struct claim_batch *batch_of(struct claims_task *t, struct str driver)
     return b;
 }
 
-static uint32_t count_drivers(const struct claims_task *t)
+static uint32_t count_drivers(const struct node_claims_task *t)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < t->begun.n; i++)
@@ -290,7 +290,7 @@ static uint32_t count_drivers(const struct claims_task *t)
     return n;
 }
 
-static void make_batches(struct claims_task *t)
+static void make_batches(struct node_claims_task *t)
 {
     t->batches = ARENA_ARRAY(&t->arena, struct claim_batch, count_drivers(t) + 1);
     for (size_t i = 0; i < t->begun.n; i++) {
@@ -308,7 +308,7 @@ static void make_batches(struct claims_task *t)
 
 static void on_soon(void *ctx)
 {
-    struct claims_task *t = ctx;
+    struct node_claims_task *t = ctx;
     struct claim_batch last = {.task = t};
     t->soon = NULL;
     t->waiting = 1; /* for this very loop */
@@ -317,13 +317,13 @@ static void on_soon(void *ctx)
     batch_over(&last);
 }
 
-void calls_start(struct claims_task *t)
+void calls_start(struct node_claims_task *t)
 {
     make_batches(t);
     t->soon = net_timer_start(t->claims->loop, 0, 0, on_soon, t);
 }
 
-void calls_cancel(struct claims_task *t)
+void calls_cancel(struct node_claims_task *t)
 {
     for (uint32_t i = 0; i < t->nbatches; i++) {
         if (t->batches[i].ask)

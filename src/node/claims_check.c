@@ -32,7 +32,7 @@ enum claim_known check_name(const struct doc *pod, const struct doc *entry,
     return known;
 }
 
-static void name_part(struct claims_task *t, const struct doc *entry,
+static void name_part(struct node_claims_task *t, const struct doc *entry,
                       struct claim_part *part)
 {
     enum claim_known known = check_name(t->pod, entry, &part->name, &part->fault);
@@ -40,7 +40,7 @@ static void name_part(struct claims_task *t, const struct doc *entry,
     part->none = known == CLAIM_NOT_NEEDED;
 }
 
-static void name_parts(struct claims_task *t)
+static void name_parts(struct node_claims_task *t)
 {
     const struct doc *list = doc_path(t->pod, "spec.resourceClaims");
     struct str extended = doc_get_text(
@@ -58,7 +58,7 @@ static void name_parts(struct claims_task *t)
 
 /* ---- rules ---- */
 
-static bool may_use(struct claims_task *t, struct claim_part *p)
+static bool may_use(struct node_claims_task *t, struct claim_part *p)
 {
     bool groups = t->claims->opts.groups;
     if (p->generated && !claim_ref_is_for(p->claim, t->pod, groups)) {
@@ -73,7 +73,7 @@ static bool may_use(struct claims_task *t, struct claim_part *p)
                    STR_ARG(meta(p->claim, "uid")));
 }
 
-static bool is_allocated(struct claims_task *t, struct claim_part *p)
+static bool is_allocated(struct node_claims_task *t, struct claim_part *p)
 {
     struct err why = ERR_INIT;
     const struct doc *allocation = doc_path(p->claim, "status.allocation");
@@ -92,7 +92,7 @@ static bool is_allocated(struct claims_task *t, struct claim_part *p)
 }
 
 /* Also for a claim that is prepared: something is wrong with the node then. */
-static bool has_drivers(struct claims_task *t, const struct claim_part *p)
+static bool has_drivers(struct node_claims_task *t, const struct claim_part *p)
 {
     for (uint32_t i = 0; i < p->state.ndrivers; i++) {
         const struct checkpoint_driver *d = &p->state.drivers[i];
@@ -105,7 +105,7 @@ static bool has_drivers(struct claims_task *t, const struct claim_part *p)
     return true;
 }
 
-static bool check_part(struct claims_task *t, struct claim_part *p)
+static bool check_part(struct node_claims_task *t, struct claim_part *p)
 {
     if (p->none)
         return true;
@@ -116,7 +116,7 @@ static bool check_part(struct claims_task *t, struct claim_part *p)
 
 static void check_all(void *ctx)
 {
-    struct claims_task *t = ctx;
+    struct node_claims_task *t = ctx;
     t->soon = NULL;
     for (uint32_t i = 0; i < t->nparts; i++)
         if (!check_part(t, &t->parts[i]))
@@ -143,7 +143,7 @@ static void read_claim(struct claim_part *p, struct str body)
 static void on_answer(void *ctx, const struct client_answer *answer)
 {
     struct claim_part *p = ctx;
-    struct claims_task *t = p->task;
+    struct node_claims_task *t = p->task;
     p->call = NULL;
     if (answer->ok)
         read_claim(p, answer->body);
@@ -154,7 +154,7 @@ static void on_answer(void *ctx, const struct client_answer *answer)
         check_all(t);
 }
 
-void check_start(struct claims_task *t)
+void check_start(struct node_claims_task *t)
 {
     name_parts(t);
     for (uint32_t i = 0; i < t->nparts; i++) {
@@ -171,7 +171,7 @@ void check_start(struct claims_task *t)
         t->soon = net_timer_start(t->claims->loop, 0, 0, check_all, t);
 }
 
-void check_cancel(struct claims_task *t)
+void check_cancel(struct node_claims_task *t)
 {
     for (uint32_t i = 0; i < t->nparts; i++) {
         if (t->parts[i].call)

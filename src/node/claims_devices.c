@@ -25,8 +25,9 @@ static void add_devices(const struct claim_entry *x, struct str request, struct 
     }
 }
 
-static const struct claim_entry *find_claim(const struct claims *c, struct str namespace,
-                                            struct str name, struct err *e)
+static const struct claim_entry *find_claim(const struct node_claims *c,
+                                            struct str namespace, struct str name,
+                                            struct err *e)
 {
     const struct claim_entry *x = cache_find(c, namespace, name);
     if (!x)
@@ -38,7 +39,7 @@ static const struct claim_entry *find_claim(const struct claims *c, struct str n
 }
 
 struct look {
-    const struct claims *claims;
+    const struct node_claims *claims;
     const struct doc *pod, *container;
     struct str namespace;
     struct arena *a;
@@ -110,9 +111,9 @@ static bool add_extended(struct look *l)
     return true;
 }
 
-bool claims_container_devices(const struct claims *c, const struct doc *pod,
-                              const struct doc *container, struct arena *a,
-                              struct claims_devices *out, struct err *e)
+bool node_claims_container_devices(const struct node_claims *c, const struct doc *pod,
+                                   const struct doc *container, struct arena *a,
+                                   struct node_claims_devices *out, struct err *e)
 {
     struct look l = {.claims = c,
                      .pod = pod,
@@ -126,13 +127,13 @@ bool claims_container_devices(const struct claims *c, const struct doc *pod,
             return false;
     if (!add_extended(&l))
         return false;
-    *out = (struct claims_devices){l.ids.v, (uint32_t)l.ids.n};
+    *out = (struct node_claims_devices){l.ids.v, (uint32_t)l.ids.n};
     return true;
 }
 
 /* ---- all of them ---- */
 
-static void each_of(const struct claim_entry *x, claims_each_fn *each, void *ctx)
+static void each_of(const struct claim_entry *x, node_claims_each_fn *each, void *ctx)
 {
     for (uint32_t i = 0; i < x->ndrivers; i++)
         for (uint32_t k = 0; k < x->drivers[i].ndevices; k++)
@@ -140,8 +141,8 @@ static void each_of(const struct claim_entry *x, claims_each_fn *each, void *ctx
                  (uint32_t)x->pods.n);
 }
 
-bool claims_each_device(const struct claims *c, struct str namespace, struct str name,
-                        claims_each_fn *each, void *ctx)
+bool node_claims_each_device(const struct node_claims *c, struct str namespace,
+                             struct str name, node_claims_each_fn *each, void *ctx)
 {
     const struct claim_entry *x = name.n > 0 ? cache_find(c, namespace, name) : NULL;
     if (x)

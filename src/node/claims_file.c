@@ -13,7 +13,7 @@
 struct write { /* shared with the thread */
     pthread_mutex_t lock;
     bool dropped;
-    struct claims_file *file; /* the loop's; NULL: nobody is there anymore */
+    struct node_claims_file *file; /* the loop's; NULL: nobody is there anymore */
     struct arena arena;
     const char *path;
     struct str text;
@@ -21,8 +21,8 @@ struct write { /* shared with the thread */
     struct err err;
 };
 
-struct claims_file {
-    struct claims *claims;
+struct node_claims_file {
+    struct node_claims *claims;
     struct arena arena;
     const char *path;
     struct write *write; /* that runs, or NULL */
@@ -50,9 +50,9 @@ static void on_thread(void *ctx)
     pthread_mutex_unlock(&w->lock);
 }
 
-static void start_soon(struct claims_file *f);
+static void start_soon(struct node_claims_file *f);
 
-static void enqueue(struct claims_file *f, struct file_wait *w)
+static void enqueue(struct node_claims_file *f, struct file_wait *w)
 {
     w->next = f->waiting;
     w->link = &f->waiting;
@@ -61,7 +61,7 @@ static void enqueue(struct claims_file *f, struct file_wait *w)
     f->waiting = w;
 }
 
-void claims_file_forget(struct file_wait *w)
+void node_claims_file_forget(struct file_wait *w)
 {
     if (!w->link)
         return;
@@ -73,7 +73,7 @@ void claims_file_forget(struct file_wait *w)
 
 /* Those who are told may wait anew, and others be forgotten meanwhile: the list is taken
  * away first. Who waits for a later change goes back. */
-static void tell(struct claims_file *f, uint64_t change, const struct err *why)
+static void tell(struct node_claims_file *f, uint64_t change, const struct err *why)
 {
     struct file_wait *due = f->waiting;
     f->waiting = NULL;
@@ -81,7 +81,7 @@ static void tell(struct claims_file *f, uint64_t change, const struct err *why)
         due->link = &due;
     while (due) {
         struct file_wait *w = due;
-        claims_file_forget(w);
+        node_claims_file_forget(w);
         if (w->change > change)
             enqueue(f, w);
         else
@@ -92,7 +92,7 @@ static void tell(struct claims_file *f, uint64_t change, const struct err *why)
 static void on_written(void *ctx)
 {
     struct write *w = ctx;
-    struct claims_file *f = w->file;
+    struct node_claims_file *f = w->file;
     if (f) {
         bool ok = w->err.code == ERR_NONE;
         f->write = NULL;
@@ -107,7 +107,7 @@ static void on_written(void *ctx)
 
 static void start_write(void *ctx)
 {
-    struct claims_file *f = ctx;
+    struct node_claims_file *f = ctx;
     f->soon = NULL;
     if (f->saved == f->claims->changes) {
         tell(f, f->saved, NULL);
@@ -124,15 +124,15 @@ static void start_write(void *ctx)
 }
 
 /* After all that this round of the loop has for the file. */
-static void start_soon(struct claims_file *f)
+static void start_soon(struct node_claims_file *f)
 {
     if (!f->write && !f->soon)
         f->soon = net_timer_start(f->claims->loop, 0, 0, start_write, f);
 }
 
-void claims_file_save(struct claims *c, struct file_wait *w)
+void node_claims_file_save(struct node_claims *c, struct file_wait *w)
 {
-    struct claims_file *f = c->file;
+    struct node_claims_file *f = c->file;
     w->change = c->changes;
     enqueue(f, w);
     start_soon(f);
@@ -140,7 +140,7 @@ void claims_file_save(struct claims *c, struct file_wait *w)
 
 /* ---- beginning and end ---- */
 
-static bool set_aside(struct claims *c, const char *path, const struct err *why,
+static bool set_aside(struct node_claims *c, const char *path, const struct err *why,
                       struct err *e)
 {
     struct arena a = {0};
@@ -156,7 +156,8 @@ static bool set_aside(struct claims *c, const char *path, const struct err *why,
     return ok;
 }
 
-static bool read_file(struct claims *c, const char *path, struct arena *a, struct err *e)
+static bool read_file(struct node_claims *c, const char *path, struct arena *a,
+                      struct err *e)
 {
     struct checkpoint all = {0};
     struct str text;
@@ -181,9 +182,9 @@ static bool read_file(struct claims *c, const char *path, struct arena *a, struc
     return true;
 }
 
-bool claims_file_open(struct claims *c, struct err *e)
+bool node_claims_file_open(struct node_claims *c, struct err *e)
 {
-    struct claims_file *f = mem_zalloc(sizeof *f);
+    struct node_claims_file *f = mem_zalloc(sizeof *f);
     struct arena a = {0};
     c->file = f;
     f->claims = c;
@@ -195,9 +196,9 @@ bool claims_file_open(struct claims *c, struct err *e)
     return ok;
 }
 
-void claims_file_close(struct claims *c)
+void node_claims_file_close(struct node_claims *c)
 {
-    struct claims_file *f = c->file;
+    struct node_claims_file *f = c->file;
     if (!f)
         return;
     if (f->soon)

@@ -3,7 +3,7 @@
 #include "node/claims_inner.h"
 
 /* Other users than this claim's under its name, or its end has begun. */
-static bool is_free(struct claims_task *t, const struct claim_part *p,
+static bool is_free(struct node_claims_task *t, const struct claim_part *p,
                     const struct claim_entry *x)
 {
     if (!str_eq(x->uid, p->state.uid))
@@ -16,7 +16,8 @@ static bool is_free(struct claims_task *t, const struct claim_part *p,
                    STR_ARG(x->name));
 }
 
-static bool is_begun(const struct claims_task *t, const struct checkpoint_claim *claim)
+static bool is_begun(const struct node_claims_task *t,
+                     const struct checkpoint_claim *claim)
 {
     for (size_t i = 0; i < t->begun.n; i++)
         if (str_eq(t->begun.v[i]->uid, claim->uid))
@@ -24,7 +25,7 @@ static bool is_begun(const struct claims_task *t, const struct checkpoint_claim 
     return false;
 }
 
-static bool enter_claim(struct claims_task *t, const struct claim_part *p)
+static bool enter_claim(struct node_claims_task *t, const struct claim_part *p)
 {
     struct claim_entry *x = cache_find(t->claims, p->state.namespace, p->state.name);
     if (x && !is_free(t, p, x))
@@ -39,7 +40,7 @@ static bool enter_claim(struct claims_task *t, const struct claim_part *p)
 
 static void on_entered(void *ctx, const struct err *why)
 {
-    struct claims_task *t = ctx;
+    struct node_claims_task *t = ctx;
     if (why && t->why.code == ERR_NONE)
         err_set(&t->why, why->code, "checkpoint ResourceClaim cache: %s", err_text(why));
     if (t->why.code != ERR_NONE || t->begun.n == 0)
@@ -49,7 +50,7 @@ static void on_entered(void *ctx, const struct err *why)
 }
 
 /* Claims before one that is at fault stay entered, and so they are written too. */
-void prepare_checked(struct claims_task *t)
+void prepare_checked(struct node_claims_task *t)
 {
     bool ok = t->why.code == ERR_NONE;
     if (!ok) {
@@ -59,18 +60,18 @@ void prepare_checked(struct claims_task *t)
     for (uint32_t i = 0; ok && i < t->nparts; i++)
         ok = t->parts[i].none || enter_claim(t, &t->parts[i]);
     t->wait = (struct file_wait){.saved = on_entered, .ctx = t};
-    claims_file_save(t->claims, &t->wait);
+    node_claims_file_save(t->claims, &t->wait);
 }
 
 static void on_prepared(void *ctx, const struct err *why)
 {
-    struct claims_task *t = ctx;
+    struct node_claims_task *t = ctx;
     if (why)
         err_set(&t->why, why->code, "checkpoint ResourceClaim state: %s", err_text(why));
     task_end(t);
 }
 
-void prepare_answered(struct claims_task *t)
+void prepare_answered(struct node_claims_task *t)
 {
     for (size_t i = 0; t->why.code == ERR_NONE && i < t->begun.n; i++) {
         const struct checkpoint_claim *claim = t->begun.v[i];
@@ -88,5 +89,5 @@ void prepare_answered(struct claims_task *t)
         return;
     }
     t->wait = (struct file_wait){.saved = on_prepared, .ctx = t};
-    claims_file_save(t->claims, &t->wait);
+    node_claims_file_save(t->claims, &t->wait);
 }

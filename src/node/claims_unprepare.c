@@ -6,7 +6,7 @@
  */
 #include "node/claims_inner.h"
 
-static void begin(struct claims_task *t, struct claim_entry *x)
+static void begin(struct node_claims_task *t, struct claim_entry *x)
 {
     if (!cache_has_pod(x, t->pod_uid))
         return;
@@ -20,13 +20,13 @@ static void begin(struct claims_task *t, struct claim_entry *x)
 
 static void on_forgotten(void *ctx, const struct err *why)
 {
-    struct claims_task *t = ctx;
+    struct node_claims_task *t = ctx;
     if (why)
         err_set(&t->why, why->code, "checkpoint ResourceClaim state: %s", err_text(why));
     task_end(t);
 }
 
-void unprepare_answered(struct claims_task *t)
+void unprepare_answered(struct node_claims_task *t)
 {
     if (t->why.code != ERR_NONE) {
         task_end(t);
@@ -39,12 +39,12 @@ void unprepare_answered(struct claims_task *t)
             cache_delete(t->claims, x);
     }
     t->wait = (struct file_wait){.saved = on_forgotten, .ctx = t};
-    claims_file_save(t->claims, &t->wait);
+    node_claims_file_save(t->claims, &t->wait);
 }
 
 static void on_soon(void *ctx)
 {
-    struct claims_task *t = ctx;
+    struct node_claims_task *t = ctx;
     t->soon = NULL;
     strmap_each(&t->claims->entries, e) begin(t, e->value.ptr);
     if (t->begun.n > 0)
@@ -53,7 +53,7 @@ static void on_soon(void *ctx)
         unprepare_answered(t);
 }
 
-void unprepare_start(struct claims_task *t)
+void unprepare_start(struct node_claims_task *t)
 {
     t->soon = net_timer_start(t->claims->loop, 0, 0, on_soon, t);
 }

@@ -129,7 +129,7 @@ static void take_report(struct health_stream *s,
                             &now)) {
         save_soon(h);
         if (h->claims)
-            claims_each_device(h->claims, STR_NONE, STR_NONE, tell_users, s);
+            node_claims_each_device(h->claims, STR_NONE, STR_NONE, tell_users, s);
     }
     arena_fini(&a);
 }
@@ -252,7 +252,7 @@ struct health *health_new(const struct health_opts *o)
     return h;
 }
 
-void health_use_claims(struct health *h, const struct claims *c)
+void health_use_claims(struct health *h, const struct node_claims *c)
 {
     h->claims = c;
 }

@@ -30,7 +30,7 @@ struct health *health_new(const struct health_opts *o);
 /* Before the plugins are freed. */
 void health_free(struct health *h);
 /* Of which claims; before anything is added. */
-void health_use_claims(struct health *h, const struct claims *c);
+void health_use_claims(struct health *h, const struct node_claims *c);
 
 /* As plugins tell it (plugins.h, added and removed); takes plugin_set_user. */
 void health_added(struct health *h, struct plugin *p);

@@ -8,7 +8,7 @@
 
 struct health {
     struct health_opts opts;
-    const struct claims *claims;
+    const struct node_claims *claims;
     struct arena arena;
     const char *path;
     struct health_table *table;

@@ -96,7 +96,8 @@ static void set_reference(const struct health *h, const struct doc *pod,
                        .request = str_sub(request, 0, str_find_byte(request, '/', 0)),
                        .resources = doc_make_list(),
                        .a = a};
-    if (name.n == 0 || !claims_each_device(h->claims, namespace, name, add_device, &s))
+    if (name.n == 0 ||
+        !node_claims_each_device(h->claims, namespace, name, add_device, &s))
         return;
     *out = without(out, entry, a);
     if (s.resources.n == 0)

@@ -46,7 +46,7 @@ static bool is_refused(struct podresources *p, struct grpc_request *r)
 /* ---- all pods ---- */
 
 struct list {
-    const struct claims *claims;
+    const struct node_claims *claims;
     struct arena a;
     VEC(Podresources__PodResources *) pods;
 };
@@ -58,7 +58,7 @@ static void add_pod(void *to, const struct doc *pod)
 }
 
 static void answer_list(struct podresources *p, struct grpc_request *r,
-                        const struct claims *claims)
+                        const struct node_claims *claims)
 {
     struct list l = {.claims = claims};
     Podresources__ListPodResourcesResponse m =
@@ -87,7 +87,7 @@ static void on_list_v1alpha1(void *ctx, struct grpc_request *r, const ProtobufCM
 
 struct wanted {
     const Podresources__GetPodResourcesRequest *q;
-    const struct claims *claims;
+    const struct node_claims *claims;
     struct arena a;
     Podresources__PodResources *found;
 };

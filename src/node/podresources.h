@@ -19,7 +19,7 @@ struct podresources;
 struct podresources_opts { /* all of it outlives the server */
     struct net_loop *loop;
     const char *dir; /* "/var/lib/kubelet" */
-    const struct claims *claims;
+    const struct node_claims *claims;
     /* Calls each(to, pod) for every pod that is active: an object of v1. */
     void (*pods)(void *ctx, void (*each)(void *to, const struct doc *pod), void *to);
     void *ctx;

@@ -51,11 +51,12 @@ static void add_device(void *ctx, struct str driver, const struct checkpoint_dev
 }
 
 /* NULL: the claim is not prepared. */
-static Podresources__DynamicResource *
-make_claim(const struct claims *c, struct str namespace, struct str name, struct arena *a)
+static Podresources__DynamicResource *make_claim(const struct node_claims *c,
+                                                 struct str namespace, struct str name,
+                                                 struct arena *a)
 {
     struct making x = {.a = a};
-    if (!claims_each_device(c, namespace, name, add_device, &x))
+    if (!node_claims_each_device(c, namespace, name, add_device, &x))
         return NULL;
     Podresources__DynamicResource *m = ARENA_NEW(a, Podresources__DynamicResource);
     podresources__dynamic_resource__init(m);
@@ -112,7 +113,7 @@ static void find_extended(const struct doc *pod, const struct doc *container,
 }
 
 /* Of a container one of whose claims is not prepared, nothing is said. */
-static void set_claims(const struct claims *c, const struct doc *pod,
+static void set_claims(const struct node_claims *c, const struct doc *pod,
                        const struct doc *container, struct arena *a,
                        Podresources__ContainerResources *m)
 {
@@ -131,7 +132,7 @@ static void set_claims(const struct claims *c, const struct doc *pod,
     }
 }
 
-static Podresources__ContainerResources *make_container(const struct claims *c,
+static Podresources__ContainerResources *make_container(const struct node_claims *c,
                                                         const struct doc *pod,
                                                         const struct doc *container,
                                                         struct arena *a)
@@ -146,7 +147,7 @@ static Podresources__ContainerResources *make_container(const struct claims *c,
 
 /* ---- a pod ---- */
 
-Podresources__PodResources *podresources_make(const struct claims *claims,
+Podresources__PodResources *podresources_make(const struct node_claims *claims,
                                               const struct doc *pod, struct arena *a)
 {
     const struct doc *init = doc_path(pod, "spec.initContainers"),

@@ -8,7 +8,7 @@
 
 /* In the arena, with all that it points to. claims NULL: its containers' names alone, as
  * v1alpha1 has it. */
-Podresources__PodResources *podresources_make(const struct claims *claims,
+Podresources__PodResources *podresources_make(const struct node_claims *claims,
                                               const struct doc *pod, struct arena *a);
 
 #endif

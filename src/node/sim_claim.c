@@ -160,7 +160,7 @@ enum progress sim_prepare(struct work *w, const struct object *pod)
 {
     const struct sim_pod_view *v = pod->view;
     enum progress p = PROGRESS_DONE;
-    if (v->claims_missing)
+    if (v->node_claims_missing)
         return work_fail(w, "Pod %.*s has a ResourceClaim that is not made yet",
                          STR_ARG(pod->key));
     for (uint32_t i = 0; i < v->nclaims && p == PROGRESS_DONE; i++)

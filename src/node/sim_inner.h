@@ -61,11 +61,11 @@ struct sim_container {
 struct sim_pod_view {
     struct str node;
     enum sim_phase phase;
-    bool deleted, claims_missing;   /* a claim from a template is not made yet */
-    int64_t deletion_s;             /* until when it may take, since 1970 */
-    int64_t bound_s, started_s;     /* 0: not, or nobody said when */
-    int64_t grace_s;                /* that is granted from deletion_s back */
-    int64_t run_s, start_s, stop_s; /* run_s below zero: until it is deleted */
+    bool deleted, node_claims_missing; /* a claim from a template is not made yet */
+    int64_t deletion_s;                /* until when it may take, since 1970 */
+    int64_t bound_s, started_s;        /* 0: not, or nobody said when */
+    int64_t grace_s;                   /* that is granted from deletion_s back */
+    int64_t run_s, start_s, stop_s;    /* run_s below zero: until it is deleted */
     int64_t exit_code, restarts;
     enum { SIM_ALWAYS, SIM_ON_FAILURE, SIM_NEVER } restart;
     uint8_t ip_end; /* last byte of its address; 0: it has none of ours */

@@ -158,7 +158,7 @@ static void read_claims(struct sim_pod_view *v, const struct doc *pod, struct ar
             out[v->nclaims] = arena_str(a, out[v->nclaims]);
             v->nclaims++;
         } else if (known != CLAIM_NOT_NEEDED) {
-            v->claims_missing = true;
+            v->node_claims_missing = true;
         }
     }
     if (extended.n)

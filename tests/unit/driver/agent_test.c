@@ -22,7 +22,7 @@ struct site {
     struct health *health;
     struct slices_wipe *wipe;
     struct plugins *plugins;
-    struct claims *claims;
+    struct node_claims *claims;
     struct doc pod;
     char dir[40], cdi[60], devices[60];
     unsigned told;
@@ -70,12 +70,12 @@ static void start_agent(struct site *s)
     s->health = health_new(&h);
     s->wipe = slices_wipe_new(&w);
     s->plugins = plugins_new(s->c.loop, s->dir, &ops, s, NULL);
-    struct claims_opts c = {.client = s->c.client,
-                            .plugins = s->plugins,
-                            .dir = s->dir,
-                            .is_active = is_active,
-                            .ctx = s};
-    s->claims = claims_new(&c, NULL);
+    struct node_claims_opts c = {.client = s->c.client,
+                                 .plugins = s->plugins,
+                                 .dir = s->dir,
+                                 .is_active = is_active,
+                                 .ctx = s};
+    s->claims = node_claims_new(&c, NULL);
     assert_non_null(s->claims);
     health_use_claims(s->health, s->claims);
 }
@@ -83,7 +83,7 @@ static void start_agent(struct site *s)
 static void stop_agent(struct site *s)
 {
     health_free(s->health);
-    claims_free(s->claims);
+    node_claims_free(s->claims);
     plugins_free(s->plugins);
     slices_wipe_free(s->wipe);
 }
@@ -203,7 +203,7 @@ static bool is_done(void *ctx)
 static void prepare(struct site *s)
 {
     struct outcome o = {.done = false};
-    claims_prepare(s->claims, &s->pod, on_done, &o);
+    node_claims_prepare(s->claims, &s->pod, on_done, &o);
     cluster_await(&s->c, is_done, &o, "the claims are prepared");
     assert_string_equal(o.why, "");
 }
@@ -211,7 +211,7 @@ static void prepare(struct site *s)
 static void unprepare(struct site *s)
 {
     struct outcome o = {.done = false};
-    claims_unprepare(s->claims, STR("p-uid"), on_done, &o);
+    node_claims_unprepare(s->claims, STR("p-uid"), on_done, &o);
     cluster_await(&s->c, is_done, &o, "the claims are given back");
     assert_string_equal(o.why, "");
 }
@@ -223,9 +223,9 @@ static const struct doc *container(const struct site *s)
 
 static struct str device_of(struct site *s)
 {
-    struct claims_devices v;
+    struct node_claims_devices v;
     struct err e = ERR_INIT;
-    if (!claims_container_devices(s->claims, &s->pod, container(s), &s->c.a, &v, &e))
+    if (!node_claims_container_devices(s->claims, &s->pod, container(s), &s->c.a, &v, &e))
         fail_msg("%s", err_text(&e));
     assert_int_equal(v.n, 1);
     return v.ids[0];
@@ -324,7 +324,7 @@ static void test_health(void **state)
     struct outcome o = {.done = false, .why = "not yet"};
     while (*o.why) { /* until the driver has seen the device */
         o.done = false;
-        claims_prepare(s.claims, &s.pod, on_done, &o);
+        node_claims_prepare(s.claims, &s.pod, on_done, &o);
         cluster_await(&s.c, is_done, &o, "an answer");
     }
     cluster_await(&s.c, is_well, &s, "the device is well");

@@ -17,8 +17,8 @@ struct site {
     struct fake_api api;
     struct place place;
     struct plugins *plugins;
-    struct claims *claims;
-    struct claims_opts opts;
+    struct node_claims *claims;
+    struct node_claims_opts opts;
     struct scripted one, two;
     const char *active; /* the only pod that is; NULL: all of them are */
     char log[600];
@@ -45,14 +45,14 @@ static void start(struct site *s)
     s->plugins = plugins_new(s->place.loop, s->place.dir, &ops, s, &e);
     assert_non_null(s->plugins);
     s->opts.plugins = s->plugins;
-    s->claims = claims_new(&s->opts, &e);
+    s->claims = node_claims_new(&s->opts, &e);
     if (!s->claims)
         fail_msg("%s", err_text(&e));
 }
 
 static void stop(struct site *s)
 {
-    claims_free(s->claims);
+    node_claims_free(s->claims);
     plugins_free(s->plugins);
 }
 
@@ -76,12 +76,12 @@ static void open_site(struct site *s)
     *s = (struct site){.active = NULL};
     fake_api_open(&s->api, &s->a);
     place_open(&s->place, s->api.loop);
-    s->opts = (struct claims_opts){.client = s->api.client,
-                                   .dir = s->place.dir,
-                                   .is_active = is_active,
-                                   .log = on_log,
-                                   .ctx = s,
-                                   .sweep_ms = 50};
+    s->opts = (struct node_claims_opts){.client = s->api.client,
+                                        .dir = s->place.dir,
+                                        .is_active = is_active,
+                                        .log = on_log,
+                                        .ctx = s,
+                                        .sweep_ms = 50};
     scripted_init(&s->one, &s->place, "one.example.com");
     scripted_init(&s->two, &s->place, "two.example.com");
     start(s);
@@ -173,7 +173,7 @@ static bool is_done(void *ctx)
 static struct outcome prepare(struct site *s, const struct doc *pod)
 {
     struct outcome o = {.done = false};
-    claims_prepare(s->claims, pod, on_done, &o);
+    node_claims_prepare(s->claims, pod, on_done, &o);
     place_await(&s->place, is_done, &o, "claims are prepared, or fail to be");
     return o;
 }
@@ -186,7 +186,7 @@ static struct str uid_of(const struct doc *pod)
 static struct outcome unprepare(struct site *s, const struct doc *pod)
 {
     struct outcome o = {.done = false};
-    claims_unprepare(s->claims, uid_of(pod), on_done, &o);
+    node_claims_unprepare(s->claims, uid_of(pod), on_done, &o);
     place_await(&s->place, is_done, &o, "claims are unprepared, or fail to be");
     return o;
 }
@@ -230,11 +230,11 @@ static const char *file(struct site *s)
 
 static const char *devices(struct site *s, const struct doc *pod, const char *container)
 {
-    struct claims_devices v;
+    struct node_claims_devices v;
     struct err e = ERR_INIT;
     struct strbuf out = STRBUF_INIT;
     struct doc d = read_json(s, container);
-    if (!claims_container_devices(s->claims, pod, &d, &s->a, &v, &e))
+    if (!node_claims_container_devices(s->claims, pod, &d, &s->a, &v, &e))
         strbuf_adds(&out, err_text(&e));
     else
         for (uint32_t i = 0; i < v.n; i++)
@@ -269,9 +269,9 @@ static void test_there_and_back(void **state)
                 "{\"resources\":{\"claims\":[{\"name\":\"d\",\"request\":\"x\"},"
                 "{\"name\":\"d\",\"request\":\"r\"}]}}"),
         "two.example.com/gpu=d-uid ");
-    assert_true(claims_has_pod(s.claims, STR("p-uid")));
+    assert_true(node_claims_has_pod(s.claims, STR("p-uid")));
     is_fine(unprepare(&s, &p));
-    assert_false(claims_has_pod(s.claims, STR("p-uid")));
+    assert_false(node_claims_has_pod(s.claims, STR("p-uid")));
     assert_string_equal(s.one.log, "prepare default/c;unprepare default/c;");
     assert_string_equal(file(&s), "");
     is_fine(unprepare(&s, &p));
@@ -390,7 +390,7 @@ static void test_driver_fails(void **state)
         s.two.skips = ROWS[i].skips;
         snprintf(text, sizeof text, "prepare dynamic resources: %s", ROWS[i].prepare);
         says(prepare(&s, &p), text);
-        assert_true(claims_has_pod(s.claims, STR("p-uid")));
+        assert_true(node_claims_has_pod(s.claims, STR("p-uid")));
         assert_non_null(strstr(file(&s), "c(p-uid;one:"));
         s.two.error = s.two.fails = s.two.other = NULL;
         s.two.skips = 0;
@@ -510,7 +510,7 @@ static void test_restart(void **state)
     struct doc p = pod_of(&s, "p", "c");
     is_fine(prepare(&s, &p));
     restart(&s);
-    assert_true(claims_has_pod(s.claims, STR("p-uid")));
+    assert_true(node_claims_has_pod(s.claims, STR("p-uid")));
     assert_string_equal(
         devices(&s, &p, "{\"resources\":{\"claims\":[{\"name\":\"c\"}]}}"),
         "one.example.com/gpu=c-uid ");
@@ -536,7 +536,7 @@ static void test_crash_while_preparing(void **state)
     put_claim(&s, "c", "c-uid", RESULT("one"));
     struct doc p = pod_of(&s, "p", "c");
     s.one.silent = true;
-    claims_prepare(s.claims, &p, on_done, &o);
+    node_claims_prepare(s.claims, &p, on_done, &o);
     place_await(&s.place, has_been_asked, &s.one, "the driver is asked");
     assert_string_equal(file(&s), "c(p-uid;one:0) ");
     restart(&s);
@@ -545,7 +545,7 @@ static void test_crash_while_preparing(void **state)
     is_fine(prepare(&s, &p));
     assert_string_equal(file(&s), "c(p-uid;one:1) ");
     s.one.silent = true;
-    claims_unprepare(s.claims, uid_of(&p), on_done, &o);
+    node_claims_unprepare(s.claims, uid_of(&p), on_done, &o);
     place_await(&s.place, has_been_asked, &s.one, "the driver is asked");
     restart(&s);
     assert_string_equal(file(&s), "c(p-uid;one:1) ");
@@ -583,15 +583,15 @@ static void test_crash_at_any_moment(void **state)
         snprintf(uid, sizeof uid, "c%u-uid", i);
         put_claim(&s, name, uid, RESULT("one") "," RESULT("two"));
         struct doc p = pod_of(&s, "p", name);
-        claims_prepare(s.claims, &p, on_done, &o);
+        node_claims_prepare(s.claims, &p, on_done, &o);
         crash_after(&s, i);
         snprintf(call, sizeof call, "prepare default/%s;", name);
         if (strstr(s.one.log, call) || strstr(s.two.log, call))
-            assert_true(claims_has_pod(s.claims, STR("p-uid")));
+            assert_true(node_claims_has_pod(s.claims, STR("p-uid")));
         is_fine(prepare(&s, &p));
-        claims_unprepare(s.claims, uid_of(&p), on_done, &o);
+        node_claims_unprepare(s.claims, uid_of(&p), on_done, &o);
         crash_after(&s, i);
-        if (claims_has_pod(s.claims, STR("p-uid")))
+        if (node_claims_has_pod(s.claims, STR("p-uid")))
             is_fine(unprepare(&s, &p));
         assert_string_equal(file(&s), "");
         snprintf(call, sizeof call, "unprepare default/%s;", name);
@@ -619,13 +619,13 @@ static void test_sweep(void **state)
     restart(&s);
     s.one.error = "not now";
     s.active = "q-uid";
-    claims_sweep(s.claims);
+    node_claims_sweep(s.claims);
     while (!strstr(s.log, "not now"))
         net_loop_run_once(s.place.loop, true);
     s.one.error = NULL;
-    while (claims_has_pod(s.claims, STR("p-uid")))
+    while (node_claims_has_pod(s.claims, STR("p-uid")))
         net_loop_run_once(s.place.loop, true);
-    assert_true(claims_has_pod(s.claims, STR("q-uid")));
+    assert_true(node_claims_has_pod(s.claims, STR("q-uid")));
     s.active = "nobody";
     place_await(&s.place, is_file_empty, &s, "all is swept");
     close_site(&s);
@@ -780,7 +780,7 @@ static void test_crowd(void **state)
         snprintf(uid, sizeof uid, "c%d-uid", i);
         put_claim(&s, name, uid, RESULT("one"));
         struct doc p = pod_of(&s, "p", name);
-        claims_prepare(s.claims, &p, on_done, &o[i]);
+        node_claims_prepare(s.claims, &p, on_done, &o[i]);
     }
     for (int i = 0; i < N; i++) {
         place_await(&s.place, is_done, &o[i], "one of many");

@@ -138,7 +138,7 @@ struct site {
     struct fake_api api;
     struct place place;
     struct plugins *plugins;
-    struct claims *claims;
+    struct node_claims *claims;
     struct health *health;
     struct scripted driver;
     unsigned told; /* of pod "p" */
@@ -176,11 +176,11 @@ static void start(struct site *s)
                             .ctx = s};
     s->health = health_new(&o);
     s->plugins = plugins_new(s->place.loop, s->place.dir, &ops, s, NULL);
-    struct claims_opts c = {.client = s->api.client,
-                            .plugins = s->plugins,
-                            .dir = s->place.dir,
-                            .is_active = is_active};
-    s->claims = claims_new(&c, NULL);
+    struct node_claims_opts c = {.client = s->api.client,
+                                 .plugins = s->plugins,
+                                 .dir = s->place.dir,
+                                 .is_active = is_active};
+    s->claims = node_claims_new(&c, NULL);
     assert_non_null(s->plugins);
     assert_non_null(s->claims);
     health_use_claims(s->health, s->claims);
@@ -189,7 +189,7 @@ static void start(struct site *s)
 static void stop(struct site *s)
 {
     health_free(s->health);
-    claims_free(s->claims);
+    node_claims_free(s->claims);
     plugins_free(s->plugins);
 }
 
@@ -258,7 +258,7 @@ static struct doc prepare_pod(struct site *s)
            "\"containers\":[{\"name\":\"m\",\"resources\":{\"claims\":[{\"name\":\"x\","
            "\"request\":\"r/sub\"}]}}]}}");
     fake_api_put(&s->api, "resourceclaims", &claim, true);
-    claims_prepare(s->claims, &pod, on_prepared, &done);
+    node_claims_prepare(s->claims, &pod, on_prepared, &done);
     place_await(&s->place, is_set, &done, "the claim is prepared");
     return pod;
 }

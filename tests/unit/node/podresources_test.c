@@ -13,7 +13,7 @@ struct site {
     struct fake_api api;
     struct place place;
     struct plugins *plugins;
-    struct claims *claims;
+    struct node_claims *claims;
     struct podresources *server;
     struct scripted driver;
     struct net_client *client;
@@ -48,11 +48,11 @@ static void start(struct site *s)
     static const struct plugins_ops ops = {.log = NULL};
     struct err e = ERR_INIT;
     s->plugins = plugins_new(s->place.loop, s->place.dir, &ops, s, NULL);
-    struct claims_opts c = {.client = s->api.client,
-                            .plugins = s->plugins,
-                            .dir = s->place.dir,
-                            .is_active = is_active};
-    s->claims = claims_new(&c, NULL);
+    struct node_claims_opts c = {.client = s->api.client,
+                                 .plugins = s->plugins,
+                                 .dir = s->place.dir,
+                                 .is_active = is_active};
+    s->claims = node_claims_new(&c, NULL);
     struct podresources_opts o = {.loop = s->place.loop,
                                   .dir = s->place.dir,
                                   .claims = s->claims,
@@ -84,7 +84,7 @@ static void close_site(struct site *s)
 {
     net_client_close(s->client);
     podresources_free(s->server);
-    claims_free(s->claims);
+    node_claims_free(s->claims);
     plugins_free(s->plugins);
     scripted_fini(&s->driver);
     fake_api_close(&s->api);
@@ -205,7 +205,7 @@ static void add_pod(struct site *s)
 static void prepare_pod(struct site *s)
 {
     bool done = false;
-    claims_prepare(s->claims, &s->pods.items[0], on_prepared, &done);
+    node_claims_prepare(s->claims, &s->pods.items[0], on_prepared, &done);
     place_await(&s->place, is_set, &done, "the claim is prepared");
 }
 
