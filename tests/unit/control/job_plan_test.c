@@ -169,7 +169,7 @@ static void check(const struct row *row)
     for (uint32_t i = 0; i < l.npods; i++)
         l.pods[i] = make_pod(&l.v, row->pods[i], i, &a);
     job_plan(&l, &p);
-    if (strcmp(p.finished.type ? p.finished.reason : "", row->end) ||
+    if (strcmp(p.finished.type ? p.finished.reason : "", row->end) != 0 ||
         p.nmake != row->makes || p.doomed.n != row->dooms)
         print_error("%s: ends %s, makes %u, dooms %u\n", row->what,
                     p.finished.type ? p.finished.reason : "not", p.nmake, p.doomed.n);
