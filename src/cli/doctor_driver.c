@@ -2,11 +2,11 @@
 #include <sys/stat.h>
 
 #include "cli/doctor.h"
-#include "driver/disk.h"
 #include "driver/prepare.h"
 #include "driver/sockets.h"
 #include "grpc/grpc.h"
 #include "grpc/registration.pb-c.h"
+#include "node/disk.h"
 
 enum { ANSWER_MS = 5000 };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
-#include "driver/disk.h"
+#include "node/disk.h"
 
 enum { CONFIG_BYTES = 1 << 20 };
 

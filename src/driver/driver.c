@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "driver/discover.h"
-#include "driver/disk.h"
 #include "driver/lock.h"
 #include "driver/plugin.h"
+#include "node/disk.h"
 
 enum {
     DISCOVER_MS = 10 * 1000,

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "driver/disk.h"
+#include "node/disk.h"
 
 /* A file that is mostly past is written anew, but not so often that it would be felt, and
  * with all the room that it takes until the next time. */

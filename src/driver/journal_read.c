@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "driver/disk.h"
+#include "node/disk.h"
 
 enum { CRC_DIGITS = 8 };
 

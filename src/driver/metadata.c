@@ -3,7 +3,7 @@
 
 #include "base/names.h"
 #include "driver/cdi.h"
-#include "driver/disk.h"
+#include "node/disk.h"
 
 #define CONTAINER_DIR "/var/run/kubernetes.io/dra-device-attributes"
 

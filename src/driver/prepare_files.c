@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "driver/disk.h"
 #include "driver/prepare_inner.h"
+#include "node/disk.h"
 
 /* ---- one file a claim: VENDOR-CLASS_UID.json (spec 5.13 rule 5) ----
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making true on the devices and in files what an entry says, and taking it back. */
 #include "driver/attributes.h"
-#include "driver/disk.h"
 #include "driver/prepare_inner.h"
+#include "node/disk.h"
 
 /* ---- devices ---- */
 

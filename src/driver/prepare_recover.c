@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "driver/disk.h"
 #include "driver/prepare_inner.h"
+#include "node/disk.h"
 
 enum { MAX_COMPLAINTS = 256 };
 

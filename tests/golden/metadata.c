@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "driver/disk.h"
 #include "driver/metadata.h"
+#include "node/disk.h"
 
 #define DATA_DIR "/var/lib/kubelet/plugins/gpu.example.com"
 #define CDI_DIR "/var/run/cdi"

@@ -6,8 +6,8 @@
 
 #include "cluster.h"
 #include "driver/discover.h"
-#include "driver/disk.h"
 #include "driver/driver.h"
+#include "node/disk.h"
 #include "node/health.h"
 #include "node/slices_wipe.h"
 #include "unit/unit.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver/disk.h"
+#include "node/disk.h"
 
 static char dir[64];
 static struct arena a;

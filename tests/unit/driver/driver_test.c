@@ -12,11 +12,11 @@
 
 #include "cluster.h"
 #include "driver/discover.h"
-#include "driver/disk.h"
 #include "grpc/dra.pb-c.h"
 #include "grpc/dra_v1beta1.pb-c.h"
 #include "grpc/health.pb-c.h"
 #include "grpc/registration.pb-c.h"
+#include "node/disk.h"
 #include "unit/unit.h"
 
 #define CLAIMS "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver/disk.h"
 #include "driver/journal.h"
+#include "node/disk.h"
 #include "unit/driver/faults.h"
 
 static char dir[64];

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "driver/discover.h"
-#include "driver/disk.h"
+#include "node/disk.h"
 #include "tree.h"
 #include "unit/unit.h"
 

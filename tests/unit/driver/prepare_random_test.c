@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "driver/disk.h"
+#include "node/disk.h"
 #include "unit/driver/faults.h"
 #include "unit/driver/scripted.h"
 

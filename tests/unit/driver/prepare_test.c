@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver/disk.h"
 #include "driver/prepare_inner.h"
+#include "node/disk.h"
 #include "unit/driver/faults.h"
 #include "unit/driver/scripted.h"
 

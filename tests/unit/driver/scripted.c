@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "driver/disk.h"
+#include "node/disk.h"
 #include "unit/unit.h"
 
 #define UID_FORM "%u1111111-0000-4000-8000-000000000000"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "driver/disk.h"
+#include "node/disk.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,20 +31,26 @@ static bool fill(int fd, struct str text, mode_t mode, bool lasting)
            (!lasting || fsync(fd) == 0);
 }
 
+bool disk_write_by(const char *temp, const char *path, struct str text, mode_t mode,
+                   bool lasting, struct err *e)
+{
+    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+    bool made = fd >= 0;
+    bool ok = (made && fill(fd, text, mode, lasting)) || failed(temp, e);
+    if (made)
+        close(fd);
+    ok = ok && (rename(temp, path) == 0 || failed(path, e));
+    if (made && !ok)
+        unlink(temp);
+    return ok;
+}
+
 static bool write_as(const char *path, struct str text, mode_t mode, bool lasting,
                      struct err *e)
 {
     struct strbuf temp = STRBUF_INIT;
     strbuf_addf(&temp, "%s.tmp", path);
-    const char *name = strbuf_cstr(&temp);
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
-    bool made = fd >= 0;
-    bool ok = (made && fill(fd, text, mode, lasting)) || failed(name, e);
-    if (made)
-        close(fd);
-    ok = ok && (rename(name, path) == 0 || failed(path, e));
-    if (made && !ok)
-        unlink(name);
+    bool ok = disk_write_by(strbuf_cstr(&temp), path, text, mode, lasting, e);
     strbuf_release(&temp);
     return ok;
 }
@@ -115,6 +121,18 @@ static ssize_t read_all(int fd, char *p, size_t size)
     return (ssize_t)n;
 }
 
+bool disk_read_open(int fd, const char *path, size_t size, struct arena *a,
+                    struct str *out, struct err *e)
+{
+    char *p = arena_alloc(a, size + 1);
+    ssize_t n = read_all(fd, p, size);
+    if (n < 0)
+        return failed(path, e);
+    p[n] = '\0';
+    *out = (struct str){p, (size_t)n};
+    return true;
+}
+
 bool disk_read(const char *path, size_t limit, struct arena *a, struct str *out,
                struct err *e)
 {
@@ -126,15 +144,9 @@ bool disk_read(const char *path, size_t limit, struct arena *a, struct str *out,
         close(fd);
         return err_set(e, ERR_LIMIT, "%s: is larger than %zu bytes", path, limit);
     }
-    char *p = arena_alloc(a, (size_t)st.st_size + 1);
-    ssize_t n = read_all(fd, p, (size_t)st.st_size);
-    bool ok = n >= 0 || failed(path, e);
+    bool ok = disk_read_open(fd, path, (size_t)st.st_size, a, out, e);
     close(fd);
-    if (!ok)
-        return false;
-    p[n] = '\0';
-    *out = (struct str){p, (size_t)n};
-    return true;
+    return ok;
 }
 
 bool disk_holds(const char *path, struct str text)

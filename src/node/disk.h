@@ -3,8 +3,8 @@
  * Files that are whole or not there, whatever ends the process or the machine. Paths are
  * NUL-terminated; errors say "PATH: reason".
  */
-#ifndef DRAY_DRIVER_DISK_H
-#define DRAY_DRIVER_DISK_H
+#ifndef DRAY_NODE_DISK_H
+#define DRAY_NODE_DISK_H
 
 #include <sys/types.h>
 
@@ -15,6 +15,9 @@
 /* Under a name of its own (PATH.tmp) first, on the disk, then in place. That the new name
  * lasts takes a disk_sync_dir of its directory: one serves many files. */
 bool disk_write(const char *path, struct str text, mode_t mode, struct err *e);
+/* The same by a temporary file of this name beside it; lasting: it waits for the disk. */
+bool disk_write_by(const char *temp, const char *path, struct str text, mode_t mode,
+                   bool lasting, struct err *e);
 /* The same without waiting for the disk: whole for everybody while the machine runs, and
  * made anew when it starts. Nothing is done when the file holds that already. */
 bool disk_place(const char *path, struct str text, mode_t mode, struct err *e);
@@ -28,6 +31,9 @@ bool disk_make_dirs(const char *path, struct err *e);
 /* Into a, NUL-terminated. ERR_NOT_FOUND, or ERR_LIMIT above so many bytes. */
 bool disk_read(const char *path, size_t limit, struct arena *a, struct str *out,
                struct err *e);
+/* The same of a file that is open, whose size was looked at. */
+bool disk_read_open(int fd, const char *path, size_t size, struct arena *a,
+                    struct str *out, struct err *e);
 /* The file holds just that. */
 bool disk_holds(const char *path, struct str text);
 
