@@ -22,6 +22,12 @@ enum claim_known {
 enum claim_known claim_ref_name(const struct doc *owner, const struct doc *entry,
                                 struct str *name);
 
+/* The request of the claim that a result's request, "req" or "req/sub", belongs to. */
+static inline struct str claim_ref_request_base(struct str request)
+{
+    return str_sub(request, 0, str_find_byte(request, '/', 0));
+}
+
 /* spec.schedulingGroup.podGroupName; empty: none. */
 struct str claim_ref_group(const struct doc *pod);
 /* Whether an entry of a pod is one of its group's too: then the group has the claim. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/metadata_inner.h"
 
+#include "api/claim_refs.h"
 #include "base/names.h"
 #include "driver/cdi.h"
 #include "node/disk.h"
@@ -34,11 +35,6 @@ bool metadata_versions_check(const struct str *versions, uint32_t n, struct err 
 
 /* ---- where things are ---- */
 
-static struct str base_of(struct str request)
-{
-    return str_sub(request, 0, str_find_byte(request, '/', 0));
-}
-
 static const char *claim_dir(const struct metadata_place *p, struct str namespace,
                              struct str name, struct arena *a)
 {
@@ -52,7 +48,7 @@ static const char *file_path(const struct metadata_place *p, const struct metada
 {
     return arena_printf(a, "%s/%.*s/metadata.json",
                         claim_dir(p, m->namespace, m->name, a),
-                        STR_ARG(base_of(m->requests[0].name)))
+                        STR_ARG(claim_ref_request_base(m->requests[0].name)))
         .p;
 }
 
@@ -63,7 +59,8 @@ static struct str container_path(const struct metadata_place *p, const struct me
     return arena_printf(a, CONTAINER_DIR "/%s/%.*s/%.*s/%.*s-metadata.json",
                         of_template ? "resourceclaimtemplates" : "resourceclaims",
                         STR_ARG(of_template ? m->pod_claim : m->name),
-                        STR_ARG(base_of(m->requests[0].name)), STR_ARG(p->driver));
+                        STR_ARG(claim_ref_request_base(m->requests[0].name)),
+                        STR_ARG(p->driver));
 }
 
 /* Names become parts of paths, here and in containers, and an annotation may hold
@@ -77,7 +74,7 @@ static bool check_names(const struct metadata *m, struct err *e)
     } rows[] = {
         {"namespace", m->namespace, NAME_DNS1123_LABEL},
         {"claim", m->name, NAME_DNS1123_SUBDOMAIN},
-        {"request", base_of(m->requests[0].name), NAME_DNS1123_LABEL},
+        {"request", claim_ref_request_base(m->requests[0].name), NAME_DNS1123_LABEL},
         {"pod claim", m->pod_claim, NAME_DNS1123_LABEL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -175,7 +172,7 @@ static bool write_file(const struct metadata_place *p, const struct metadata *m,
 static bool write_spec(const struct metadata_place *p, const struct metadata *m,
                        struct arena *a, struct str *cdi_id, struct err *e)
 {
-    struct str base = base_of(m->requests[0].name);
+    struct str base = claim_ref_request_base(m->requests[0].name);
     struct str options[] = {STR("ro"), STR("bind")};
     struct cdi_mount mount = {.host_path = str_from(file_path(p, m, a)),
                               .container_path = container_path(p, m, a),

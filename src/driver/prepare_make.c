@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making true on the devices and in files what an entry says, and taking it back. */
+#include "api/claim_refs.h"
 #include "driver/attributes.h"
 #include "driver/prepare_inner.h"
 #include "node/disk.h"
@@ -124,11 +125,6 @@ static bool make_devices(struct driver_prepare *p, struct prepare_entry *x,
 
 /* ---- metadata (spec 5.10) ---- */
 
-static struct str base_of(struct str request)
-{
-    return str_sub(request, 0, str_find_byte(request, '/', 0));
-}
-
 static bool is_first(const struct prepare_entry *x, uint32_t i,
                      struct str (*part)(struct str))
 {
@@ -168,7 +164,8 @@ static void name_metadata(struct prepare_entry *x, struct str request, struct st
 {
     for (uint32_t i = 0; i < x->n; i++) {
         struct prepare_use *u = &x->uses[i];
-        if (is_first(x, i, base_of) && str_eq(base_of(u->request), base_of(request)))
+        if (is_first(x, i, claim_ref_request_base) &&
+            str_eq(claim_ref_request_base(u->request), claim_ref_request_base(request)))
             u->metadata_id = id;
     }
 }
@@ -222,7 +219,7 @@ answer_use(const struct driver_prepare *p, const struct prepare_use *u, struct a
                                        .requests = texts,
                                        .nrequests = 1,
                                        .cdi_ids = texts + 1};
-    texts[0] = base_of(u->request);
+    texts[0] = claim_ref_request_base(u->request);
     if (u->cdi_name.n > 0)
         d.cdi_ids[d.ncdi_ids++] =
             arena_printf(a, "%.*s=%.*s", STR_ARG(p->kind), STR_ARG(u->cdi_name));

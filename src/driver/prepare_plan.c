@@ -2,6 +2,7 @@
 /* From an allocated claim to the uses of devices that this driver has to prepare. */
 #include "driver/prepare_inner.h"
 
+#include "api/claim_refs.h"
 #include "base/names.h"
 
 #define POD_CLAIM "resource.kubernetes.io/pod-claim-name"
@@ -27,11 +28,6 @@ bool prepare_uid_valid(struct str uid)
 
 /* ---- configuration (spec 5.9 rule 2) ---- */
 
-static struct str base_of(struct str request)
-{
-    return str_sub(request, 0, str_find_byte(request, '/', 0));
-}
-
 /* No requests: all of them; else the result's own, or the one that it is a part of. */
 static bool applies(const struct doc *config, struct str request)
 {
@@ -41,7 +37,7 @@ static bool applies(const struct doc *config, struct str request)
     for (uint32_t i = 0; i < list->n; i++) {
         struct str s =
             list->items[i].type == DOC_STRING ? doc_str(&list->items[i]) : STR_NONE;
-        if (str_eq(s, request) || str_eq(s, base_of(request)))
+        if (str_eq(s, request) || str_eq(s, claim_ref_request_base(request)))
             return true;
     }
     return false;

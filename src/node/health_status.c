@@ -93,7 +93,7 @@ static void set_reference(const struct health *h, const struct doc *pod,
                                     request.n > 0 ? "/" : "", STR_ARG(request));
     struct status s = {.health = h,
                        .now = health_now(h),
-                       .request = str_sub(request, 0, str_find_byte(request, '/', 0)),
+                       .request = claim_ref_request_base(request),
                        .resources = doc_make_list(),
                        .a = a};
     if (name.n == 0 ||
