@@ -153,12 +153,5 @@ static int read_and_run(int argc, char **argv, struct arena *a, struct err *e)
 
 int cmd_driver(int argc, char **argv)
 {
-    struct arena a = {0};
-    struct err e = ERR_INIT;
-    int code = read_and_run(argc, argv, &a, &e);
-    if (e.code != ERR_NONE)
-        duty_say(name, err_text(&e));
-    err_release(&e);
-    arena_fini(&a);
-    return code;
+    return duty_command(name, read_and_run, argc, argv);
 }

@@ -128,3 +128,15 @@ bool duty_server(const char *name, const char *file, struct arena *a,
     out->user_agent = arena_printf(a, "dray-%s", name);
     return ok;
 }
+
+int duty_command(const char *name, duty_body *body, int argc, char **argv)
+{
+    struct arena a = {0};
+    struct err e = ERR_INIT;
+    int code = body(argc, argv, &a, &e);
+    if (e.code != ERR_NONE)
+        duty_say((void *)name, err_text(&e));
+    err_release(&e);
+    arena_fini(&a);
+    return code;
+}

@@ -29,6 +29,9 @@ bool duty_server(const char *name, const char *file, struct arena *a,
                  struct kubeconfig *out, struct err *e);
 /* Until a signal, or until the lease is lost. The command's exit code. */
 int duty_run(const struct duty *d, const struct kubeconfig *k, struct err *e);
+/* A whole command: what it fails with is said. An exit code. */
+typedef int duty_body(int argc, char **argv, struct arena *a, struct err *e);
+int duty_command(const char *name, duty_body *body, int argc, char **argv);
 /* A line of the command's log; ctx: its name. */
 void duty_say(void *ctx, const char *text);
 
