@@ -196,22 +196,8 @@ static void run(const struct random_mix *mix, uint64_t seed)
 
 static void test_life(void **state)
 {
-    static const struct random_mix mix = {.pools = 20,
-                                          .per_device = 10,
-                                          .counters = 60,
-                                          .groups = 15,
-                                          .capacity = 40,
-                                          .constraints = 20,
-                                          .selectors = 30,
-                                          .alternatives = 20,
-                                          .admin = 15,
-                                          .all = 5,
-                                          .twins = 30,
-                                          .max_devices = 10,
-                                          .max_claims = 3,
-                                          .max_count = 2};
     for (uint64_t seed = 0; seed < WORLDS; seed++)
-        run(&mix, seed);
+        run(&random_mix_of_all, seed);
 }
 
 int main(void)

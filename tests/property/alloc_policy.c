@@ -94,21 +94,7 @@ static void run(const struct random_mix *mix)
 
 static void test_all(void **state)
 {
-    static const struct random_mix mix = {.pools = 20,
-                                          .per_device = 10,
-                                          .counters = 60,
-                                          .groups = 15,
-                                          .capacity = 40,
-                                          .constraints = 20,
-                                          .selectors = 30,
-                                          .alternatives = 20,
-                                          .admin = 15,
-                                          .all = 5,
-                                          .twins = 30,
-                                          .max_devices = 10,
-                                          .max_claims = 3,
-                                          .max_count = 2};
-    run(&mix);
+    run(&random_mix_of_all);
 }
 
 /* Devices whose selectors fail, where the search would end if it came to them. */

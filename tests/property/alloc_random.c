@@ -3,6 +3,21 @@
 
 #include "base/rng.h"
 
+const struct random_mix random_mix_of_all = {.pools = 20,
+                                             .per_device = 10,
+                                             .counters = 60,
+                                             .groups = 15,
+                                             .capacity = 40,
+                                             .constraints = 20,
+                                             .selectors = 30,
+                                             .alternatives = 20,
+                                             .admin = 15,
+                                             .all = 5,
+                                             .twins = 30,
+                                             .max_devices = 10,
+                                             .max_claims = 3,
+                                             .max_count = 2};
+
 #define A "a.example.com"
 #define B "b.example.com"
 #define OF_A "device.driver == \"" A "\""

@@ -13,6 +13,9 @@ struct random_mix {
     uint32_t max_devices, max_claims, max_count;
 };
 
+/* A little of everything that plans and policies have to do with. */
+extern const struct random_mix random_mix_of_all;
+
 struct random_world {
     struct alloc_features features;
     struct device_names names;

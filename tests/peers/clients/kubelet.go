@@ -68,24 +68,10 @@ var kubeletDriver nodeDriver
 const cdiDir = "/var/run/cdi"
 
 func kubeletBegin(e *env) error {
-	if err := canRunNode(e); err != nil {
-		return err
-	}
 	if _, err := os.Stat("/dev/fuse"); err != nil {
 		return skip{"no /dev/fuse"}
 	}
-	manager, scheduler, err := e.strictIdentities()
-	if err != nil {
-		return err
-	}
-	kubelet, err := e.identity("kubelet", "system:node:"+nodeName, "system:nodes")
-	if err != nil {
-		return err
-	}
-	if err = e.runControlPlane(manager, scheduler, true, false); err != nil {
-		return err
-	}
-	if err = e.startNode(kubelet); err != nil {
+	if err := e.beginNode(); err != nil {
 		return err
 	}
 	return kubeletDriver.begin(e)

@@ -60,7 +60,8 @@ func nodeChecks() []check {
 	return checks
 }
 
-func nodeBegin(e *env) error {
+// beginNode starts controller manager, scheduler and kubelet, each with its own identity.
+func (e *env) beginNode() error {
 	if err := canRunNode(e); err != nil {
 		return err
 	}
@@ -75,11 +76,15 @@ func nodeBegin(e *env) error {
 	if err = e.runControlPlane(manager, scheduler, true, false); err != nil {
 		return err
 	}
-	if err = e.startNode(kubelet); err != nil {
+	return e.startNode(kubelet)
+}
+
+func nodeBegin(e *env) error {
+	if err := e.beginNode(); err != nil {
 		return err
 	}
 	os.MkdirAll("/etc/cdi", 0o755)
-	_, err = e.runProgram("dra-example-kubeletplugin", "--kubeconfig", e.kubeconfig(), "--node-name", nodeName, "--cdi-root", "/etc/cdi",
+	_, err := e.runProgram("dra-example-kubeletplugin", "--kubeconfig", e.kubeconfig(), "--node-name", nodeName, "--cdi-root", "/etc/cdi",
 		"--kubelet-plugins-directory-path", e.node("kubelet/plugins"),
 		"--kubelet-registrar-directory-path", e.node("kubelet/plugins_registry"))
 	if err != nil {
